@@ -6,11 +6,12 @@
  * is that of the process. Relays take turns, every second round in reverse order; a ratio compares two turns of one
  * round, and results are medians of the rounds with minimum and maximum.
  *
- * Parts: relay, connect, copy, memory, refuse, match. Default: all.
+ * Parts: relay, workers, connect, copy, memory, refuse, match. Default: all. `workers` compares a worker for each core
+ * with HAProxy with as many threads.
  */
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { matchCost } from "./proxyAllowlist.ts"
 import { connections, copyOut, openSessions, pgbench, refusals, type Work } from "./proxyClients.ts"
@@ -23,7 +24,7 @@ const [seconds, rounds, sessions] = [2, 3, 4].map((at, n) => Number(process.argv
   number,
   number
 ]
-const parts = (process.argv[5] ?? "relay,connect,copy,memory,refuse,match").split(",")
+const parts = (process.argv[5] ?? "relay,workers,connect,copy,memory,refuse,match").split(",")
 const bin = binaries()
 const folder = mkdtempSync(join(tmpdir(), "narthex-bench-proxy-"))
 // PgBouncer reads its settings as another user.
@@ -156,6 +157,19 @@ try {
         ["HAProxy", "rate"]
       ])
     }
+  if (parts.includes("workers")) {
+    const cores = availableParallelism()
+    const all = [
+      direct,
+      ...(await started(startNode("Narthex", "workers", cluster.address, folder))),
+      ...(await started(startHaproxy(cluster.address, folder, cores)))
+    ]
+    const turns = await takeTurns(all, bench(["-c", "16", "-j", String(cores)]))
+    report(`workers of 16 sessions: a transaction, ${cores} workers or threads`, turns, [
+      ["HAProxy", "cpu"],
+      ["HAProxy", "rate"]
+    ])
+  }
   if (parts.includes("copy"))
     report("copy: a gigabyte to the client", await takeTurns(relays, (relay) => copyOut(bin, connection(relay), 250)), [
       ["bare pipe", "cpu"],
@@ -187,8 +201,12 @@ try {
   if (parts.includes("connect")) {
     // Compiles the code: a connection to real Postgres takes 5 ms of Postgres, so few of them would measure the
     // compiler.
-    for (const { port } of before) await connections(port, seconds)
-    report("a connection: 16 at a time", await takeTurns(before, ({ port }) => connections(port, seconds)), [
+    const all = [
+      ...before,
+      ...(parts.includes("workers") ? await started(startNode("workers", "workers", address, folder)) : [])
+    ]
+    for (const { port } of all) await connections(port, seconds)
+    report("a connection: 16 at a time", await takeTurns(all, ({ port }) => connections(port, seconds)), [
       ["bare pipe", "cpu"],
       ["HAProxy", "cpu"]
     ])

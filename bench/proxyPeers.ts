@@ -9,7 +9,7 @@ import { createInterface } from "node:readline"
 export interface Relay {
   readonly name: string
   readonly port: number
-  /** CPU time of the process so far, in microseconds. */
+  /** CPU time of the process and its workers so far, in microseconds. */
   readonly cpu: () => number
   /** Resident memory of the process after a collection of garbage, in bytes. */
   readonly memory: () => Promise<number>
@@ -18,9 +18,13 @@ export interface Relay {
 
 const threads = (pid: number) => readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}`)
 
-/** By the scheduler's clock: `/proc/<pid>/stat` counts in steps of 10 ms. */
-const cpuOf = (pid: number) => () =>
-  threads(pid).reduce((sum, task) => sum + Number(readFileSync(`${task}/schedstat`, "utf8").split(" ")[0]) / 1_000, 0)
+const childrenOf = (pid: number) =>
+  threads(pid).flatMap((task) => readFileSync(`${task}/children`, "utf8").split(" ").filter(Boolean).map(Number))
+
+/** With its workers, by the scheduler's clock: `/proc/<pid>/stat` counts in steps of 10 ms. */
+const cpuOf = (pid: number) => (): number =>
+  threads(pid).reduce((sum, task) => sum + Number(readFileSync(`${task}/schedstat`, "utf8").split(" ")[0]) / 1_000, 0) +
+  childrenOf(pid).reduce((sum, child) => sum + cpuOf(child)(), 0)
 
 const residentOf = (pid: number) =>
   Number(/^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]) * 1_024
@@ -35,7 +39,7 @@ const stopped = async (child: ChildProcess) => {
 /** A process of `proxyServer.ts`. Its port is 0 if it listens on a path. */
 export const startNode = async (
   name: string,
-  kind: "proxy" | "pipe" | "refuser" | "compute",
+  kind: "proxy" | "workers" | "pipe" | "refuser" | "compute",
   address: string,
   folder: string
 ): Promise<Relay> => {

@@ -2,18 +2,21 @@
  * One relay in a process of its own, for `bench/proxy.ts`: `proxyServer.ts <kind> <address of the compute> [folder]`.
  * Prints its ports as JSON, and collects garbage for each line on stdin, which it then repeats.
  *
- * `proxy` is the real proxy with a control plane in memory, and `pipe` the least that Node can do: `pipe()` in both
+ * `proxy` is the real proxy with a control plane in memory, `workers` the same with a worker for each core (`worker` is
+ * the program of one), and `pipe` the least that Node can do: `pipe()` in both
  * directions, which parses no messages and checks nothing. `refuser` is the least that refuses: it reads a startup
  * packet, after TLS if the client asks for it, and answers with the same error. `compute` stands for 5,000 sessions,
  * more than a Postgres takes, and costs less than its forks: it answers the startup packet as Postgres does, and ends
  * the session with the next one.
  */
+import { fork } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { createSecureContext, TLSSocket } from "node:tls"
-import { Proxy } from "@narthex/proxy"
+import { Proxy, runProxyWorkers, serveAsWorker, workerStart } from "@narthex/proxy"
 import { Duration, Effect, Layer, Logger } from "effect"
 import { notListed } from "../packages/proxy/src/outcomes/Refusal.ts"
 import { encodeFatal } from "../packages/proxy/src/wire/ErrorResponse.ts"
@@ -38,14 +41,30 @@ const limits = {
   unauthenticated_per_address: most
 }
 
+const config = { host: "127.0.0.1", port: 0, domain: "localhost", tls, limits, shutdown_grace: Duration.millis(1) }
+
 const proxy = () =>
   Effect.gen(function* () {
-    const config = { host: "127.0.0.1", port: 0, domain: "localhost", tls, limits, shutdown_grace: Duration.millis(1) }
     const layer = Proxy.layer(config).pipe(Layer.provide(controlPlane(address)), Layer.provide(Logger.layer([])))
     const { port } = yield* Effect.flatMap(Layer.build(layer), (services) => Effect.provideContext(Proxy, services))
     yield* Effect.sync(() => ready(port))
     return yield* Effect.never
   }).pipe(Effect.scoped, Effect.runFork)
+
+const workers = () =>
+  Effect.gen(function* () {
+    const forkWorker = () => fork(import.meta.filename, ["worker", address, folder])
+    const { port } = yield* runProxyWorkers(config, { workers: availableParallelism(), fork: forkWorker, setup: null })
+    yield* Effect.sync(() => ready(port))
+    return yield* Effect.never
+  }).pipe(Effect.scoped, Effect.provide(Logger.layer([])), Effect.runFork)
+
+const worker = () =>
+  Effect.gen(function* () {
+    const start = yield* workerStart(process)
+    yield* serveAsWorker(start.config, process)
+    process.exit(0)
+  }).pipe(Effect.scoped, Effect.provide([controlPlane(address), Logger.layer([])]), Effect.runFork)
 
 const pipe = () =>
   createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
@@ -107,4 +126,6 @@ const ready = (port: number) => {
 
 process.on("SIGTERM", () => process.exit(0))
 if (kind === "proxy") proxy()
+else if (kind === "workers") workers()
+else if (kind === "worker") worker()
 else listen((kind === "pipe" ? pipe : kind === "refuser" ? refuser : compute)())

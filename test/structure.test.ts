@@ -69,7 +69,10 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["operations", "quotas", "allowlist", "guard", "cli-login", "ended-records"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
-  proxy: ["networks", "wire", "outcomes", "allowlist", "control-plane", "connection", "Proxy.ts", "index.ts"],
+  proxy: [
+    ...["networks", "wire", "outcomes", "allowlist", "control-plane", "connection"],
+    ...["ProxyConfig.ts", "listen.ts", "makeProxy.ts", "Proxy.ts", "workers", "index.ts"]
+  ],
   api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "loading.ts", "index.ts"],
   http: [
     ...["ClientAddress.ts", "privateFile.ts", "MasterSecret.ts", "masterSecretFile.ts"],
@@ -96,8 +99,9 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts"],
     ...["ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts", "computeHome.ts", "computes.ts"],
     ...["devProviders.ts", "identity.ts", "metricCatalog.ts"],
-    ...["references.ts", "platform.ts", "announce.ts", "run.ts", "controlPlaneAnswers.ts"],
-    ...["regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts", "index.ts"]
+    ...["references.ts", "proxy.ts", "platform.ts", "announce.ts", "run.ts", "controlPlaneAnswers.ts"],
+    ...["regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts"],
+    ...["proxyWorker.ts", "index.ts"]
   ]
 }
 

@@ -47,6 +47,7 @@ import { proxyNetworks } from "./list/proxyNetworks.ts"
 import { proxyOpening } from "./list/proxyOpening.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
+import { proxyWorkers } from "./list/proxyWorkers.ts"
 import { quotas } from "./list/quotas.ts"
 import { readOnlyRoles } from "./list/readOnlyRoles.ts"
 import { runnerFailures } from "./list/runnerFailures.ts"
@@ -111,5 +112,6 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...standby,
   ...terminal,
   ...wakes,
-  ...proxyRequests
+  ...proxyRequests,
+  ...proxyWorkers
 ])

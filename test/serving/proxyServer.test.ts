@@ -1,68 +1,26 @@
 /** `narthex-proxy` as a process, between a real driver, the API of another process and a real Postgres. */
 import { createServer } from "node:http"
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer } from "effect"
 import postgres from "postgres"
 import { eventually, within } from "../harness/eventually.ts"
 import { metricsWithoutEntry } from "../support/metricsWithoutEntry.ts"
-import { ask, signIn } from "./support/ask.ts"
+import { ask } from "./support/ask.ts"
 import { listening } from "./support/listening.ts"
 import { Program, run } from "./support/Program.ts"
 import { Serving } from "./support/Serving.ts"
+import { knock, StaticPlatform } from "./support/StaticPlatform.ts"
 
-/** Where the test's Postgres listens, as `NARTHEX_STATIC_ENDPOINTS` names a server. */
-const addressOf = (database: Redacted.Redacted<string>) => {
-  const url = new URL(Redacted.value(database))
-  const directory = url.searchParams.get("host")
-  return directory === null ? `${url.hostname}:${url.port || 5432}` : `${directory}/.s.PGSQL.5432`
-}
-
-/** One connection through the proxy, one statement: its answer, or the SQLSTATE with which it was refused. */
-const selectOne = (proxy: string, endpoint: string, database: Redacted.Redacted<string>) =>
-  Effect.promise(async () => {
-    const url = new URL(Redacted.value(database))
-    const user = url.username || url.searchParams.get("user")
-    const password = url.password === "" ? "" : `:${url.password}`
-    const sql = postgres(`postgresql://${user}${password}@${proxy}${url.pathname}?options=endpoint%3D${endpoint}`, {
-      max: 1,
-      connect_timeout: 40,
-      onnotice: () => undefined
-    })
-    try {
-      return (await sql`select 1 as answer`)[0]?.["answer"]
-    } catch (error) {
-      return error instanceof postgres.PostgresError ? error.code : String(error)
-    } finally {
-      await sql.end({ timeout: 5 })
-    }
-  })
-
-class Platform extends Context.Service<
-  Platform,
-  {
-    readonly proxy: Program
-    readonly url: string
-    readonly call: (method: string, path: string, body?: unknown) => ReturnType<typeof ask>
-    readonly project: string
-    readonly endpoint: string
-  }
->()("@narthex/test/serving/Platform") {
+class Platform extends Context.Service<Platform, StaticPlatform["Service"] & { readonly proxy: Program }>()(
+  "@narthex/test/serving/Platform"
+) {
   static readonly layer = Layer.effect(
     Platform,
     Effect.gen(function* () {
-      const { database, environment, issuer } = yield* Serving
-      const settings = { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_ENDPOINTS: addressOf(database) }
-      const server = yield* Program.start("server", ["--roles", "api,runner"], { ...environment, ...settings })
-      const url = server.address("api")
-      // Clients' address of the API leads nowhere from here.
-      const reach = { NARTHEX_API_URL: "http://127.0.0.1:1", NARTHEX_API_INTERNAL_URL: url }
-      const proxy = yield* Program.start("proxy", [], { ...environment, ...reach })
-      const { token } = yield* signIn(url, issuer.idToken("ada@example.com"))
-      const call = (method: string, path: string, body?: unknown) => ask(url, method, path, token, body)
-      const { body } = yield* call("POST", "/v1/projects", { name: "first" })
-      return { proxy, url, call, project: String(body.project.id), endpoint: String(body.endpoint.id) }
+      const platform = yield* StaticPlatform
+      return { ...platform, proxy: yield* Program.start("proxy", [], platform.settings) }
     })
-  ).pipe(Layer.provideMerge(Serving.layer))
+  ).pipe(Layer.provideMerge(StaticPlatform.layer))
 }
 
 const state = Effect.gen(function* () {
@@ -71,18 +29,14 @@ const state = Effect.gen(function* () {
 })
 
 const answer = Effect.gen(function* () {
-  const { endpoint, proxy } = yield* Platform
-  return yield* selectOne(proxy.address("proxy"), endpoint, (yield* Serving).database)
+  const { proxy, through } = yield* Platform
+  return yield* knock(through(proxy.address("proxy")))
 })
 
 layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
   it.effect("narthex-proxy refuses an address outside the allowlist with 28000, and wakes no compute", () =>
     Effect.gen(function* () {
       const { call, project } = yield* Platform
-      yield* eventually(
-        "the endpoint to be made",
-        Effect.map(state, (it) => it === "idle")
-      )
       const { status } = yield* call("POST", `/v1/projects/${project}/ip-allow`, { cidr: "203.0.113.0/24" })
       assert.strictEqual(status, 201)
       assert.strictEqual(yield* answer, "28000")
@@ -123,7 +77,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
       assert.strictEqual(added.status, 201, JSON.stringify(added.body))
       yield* eventually(
         "the proxy to let the address through",
-        Effect.map(answer, (it) => it === 1),
+        Effect.map(answer, (it) => it === "in"),
         { every: 50 }
       )
       assert.strictEqual(yield* state, "active")
@@ -235,14 +189,9 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
 
   it.effect("narthex-proxy ends an idle session on SIGTERM and exits with 0", () =>
     Effect.gen(function* () {
-      const { endpoint, proxy } = yield* Platform
-      const url = new URL(Redacted.value((yield* Serving).database))
-      const user = url.username || url.searchParams.get("user")
+      const { proxy, through } = yield* Platform
       const closed = Promise.withResolvers<void>()
-      const sql = postgres(
-        `postgresql://${user}@${proxy.address("proxy")}${url.pathname}?options=endpoint%3D${endpoint}`,
-        { max: 1, onclose: () => closed.resolve() }
-      )
+      const sql = postgres(through(proxy.address("proxy")), { max: 1, onclose: () => closed.resolve() })
       yield* Effect.promise(() => sql`select 1`)
       assert.strictEqual(yield* Effect.promise(() => proxy.stop()), 0)
       yield* Effect.promise(() => within("the session to end", closed.promise))

@@ -14,8 +14,11 @@ export type Unready = Effect.Effect<string | undefined>
 
 const respond = (body: object, status = 200) => HttpServerResponse.jsonUnsafe(body, { status })
 
+/** The metrics of this process in the format of Prometheus, with what others add to them. */
+export type Metrics = (own: string) => Effect.Effect<string>
+
 /** `GET /health` answers while the process runs, `GET /ready` with 200, or 503 and the reason. */
-const routes = (unready: Unready) =>
+const routes = (unready: Unready, metrics: Metrics) =>
   Layer.mergeAll(
     HttpRouter.add("GET", "/health", Effect.succeed(respond({ status: "ok" }))),
     HttpRouter.add(
@@ -25,10 +28,20 @@ const routes = (unready: Unready) =>
         reason === undefined ? respond({ status: "ready" }) : respond({ status: "not_ready", reason }, 503)
       )
     ),
-    PrometheusMetrics.layerHttp({ path: "/metrics" })
+    HttpRouter.add(
+      "GET",
+      "/metrics",
+      Effect.map(Effect.flatMap(PrometheusMetrics.format(), metrics), (text) =>
+        HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+      )
+    )
   )
 
-export const layerAdmin = ({ host, port }: Listener, unready: Unready = Effect.succeed(undefined)) =>
-  HttpRouter.serve(routes(unready), { disableLogger: true, disableListenLog: true }).pipe(
+export const layerAdmin = (
+  { host, port }: Listener,
+  unready: Unready = Effect.undefined,
+  metrics: Metrics = Effect.succeed
+) =>
+  HttpRouter.serve(routes(unready, metrics), { disableLogger: true, disableListenLog: true }).pipe(
     Layer.provide(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: "1 second" }))
   )

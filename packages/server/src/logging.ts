@@ -2,7 +2,7 @@
 import { Layer, Logger, References } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
-export const layerLogging = ({ log }: Settings) =>
+export const layerLogging = ({ log }: Pick<Settings, "log">) =>
   Layer.mergeAll(
     Logger.layer([log.format === "json" ? Logger.withConsoleError(Logger.formatJson) : Logger.consolePretty()]),
     Layer.succeed(Logger.LogToStderr, true),

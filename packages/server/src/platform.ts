@@ -10,7 +10,6 @@
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog } from "@narthex/core"
 import { DirectApi, Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
-import { HttpControlPlane, Proxy, type ProxyError } from "@narthex/proxy"
 import { Context, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Addresses } from "./addresses.ts"
@@ -18,6 +17,7 @@ import { layerAdmin } from "./admin.ts"
 import { ClosingServer } from "./ClosingServer.ts"
 import { layerComputes } from "./computes.ts"
 import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
+import { layerProxy, ProxyState } from "./proxy.ts"
 import { layerReferences, type Tokens } from "./references.ts"
 import { type Settings, urlOf } from "./settings/Settings.ts"
 import type { layerStorage } from "./store.ts"
@@ -90,24 +90,6 @@ const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, 
     )
   )
 
-export const layerProxy = (
-  { addresses, settings }: Pick<Plan, "addresses" | "settings">,
-  token: Tokens["proxy"],
-  api_url: string
-): Layer.Layer<never, ProxyError> =>
-  token === null
-    ? Layer.empty
-    : Proxy.layer({
-        host: addresses.proxy.host,
-        port: addresses.proxy.port,
-        domain: settings.proxy.domain,
-        trusted: settings.proxy.trusted,
-        allowlist: settings.allowlist,
-        limits: settings.proxy.limits,
-        shutdown_grace: settings.shutdown_grace,
-        ...(settings.proxy.tls === null ? {} : { tls: settings.proxy.tls })
-      }).pipe(Layer.provide(HttpControlPlane.layer({ api_url, token })))
-
 const when = <A, E, R>(wanted: boolean, layer: Layer.Layer<A, E, R>): Layer.Layer<never, E, R> =>
   wanted ? Layer.effectDiscard(Effect.asVoid(Layer.build(layer))) : Layer.empty
 
@@ -118,14 +100,20 @@ const ownApi = <E, R>({ api }: Settings, server: Layer.Layer<DirectApi, E, R>) =
     Effect.map(Layer.build(server), (built) => (api.internal_url === null ? Context.get(built, DirectApi) : undefined))
   )
 
-/** The readiness of an instance with any roles: the store answers, and the process is not stopping. */
-const unready = Effect.gen(function* () {
+/**
+ * The readiness of an instance with any roles: the store answers, the workers of its proxy serve, and the process is not
+ * stopping.
+ */
+const unready = Effect.fnUntraced(function* (proxy: ProxyState) {
   const { all } = yield* RegionCatalog
   const { begun } = yield* Draining
   return Effect.suspend(() =>
     begun()
       ? Effect.succeed("The server is stopping.")
-      : Effect.match(all, { onFailure: () => "Storage cannot be reached.", onSuccess: () => undefined })
+      : Effect.matchEffect(all, {
+          onFailure: () => Effect.succeed("Storage cannot be reached."),
+          onSuccess: () => proxy.unready
+        })
   )
 })
 
@@ -133,6 +121,7 @@ const unready = Effect.gen(function* () {
 export const layerPlatform = (plan: Plan) => {
   const { addresses, providers, roles, settings, storage } = plan
   const wants = (role: Role) => roles.includes(role)
+  const proxy = new ProxyState()
 
   const base = layerSigner(addresses.api.url, settings.key_peppers).pipe(
     Layer.provideMerge(layerMasterSecret(settings)),
@@ -151,7 +140,7 @@ export const layerPlatform = (plan: Plan) => {
         createServer: () => new ClosingServer({ requestTimeout: 60_000 })
       })
       return when(wants("runner"), layerRunner).pipe(
-        Layer.provideMerge(when(wants("proxy"), layerProxy(plan, tokens.proxy, internalUrl(plan)))),
+        Layer.provideMerge(when(wants("proxy"), layerProxy(plan, tokens.proxy, internalUrl(plan), proxy))),
         Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens, internalUrl(plan)))),
         Layer.provideMerge(wants("api") ? ownApi(settings, Layer.provide(server, layerStreams)) : Layer.empty),
         Layer.provideMerge(layerWithoutStreams),
@@ -159,6 +148,7 @@ export const layerPlatform = (plan: Plan) => {
       )
     })
   )
-  const admin = Layer.unwrap(Effect.map(unready, (reason) => layerAdmin(addresses.admin, reason)))
+  const metrics = (own: string) => proxy.metrics(own)
+  const admin = Layer.unwrap(Effect.map(unready(proxy), (reason) => layerAdmin(addresses.admin, reason, metrics)))
   return Layer.merge(withTokens, admin).pipe(Layer.provide(base))
 }

@@ -10,7 +10,7 @@ import { FetchHttpClient } from "effect/http"
 import { layerAdmin, type Unready } from "./admin.ts"
 import { hostPort } from "./announce.ts"
 import { controlPlaneAnswers, watchControlPlane } from "./controlPlaneAnswers.ts"
-import { layerProxy } from "./platform.ts"
+import { layerProxy, ProxyState } from "./proxy.ts"
 import { CannotStart, program, runProcess, withSettings } from "./run.ts"
 
 const main = withSettings(false, (settings, addresses) =>
@@ -22,15 +22,18 @@ const main = withSettings(false, (settings, addresses) =>
       })
     const url = settings.api.internal_url ?? addresses.api.url
     let unready: Unready = Effect.succeed("The control plane has not answered yet.")
+    const proxy = new ProxyState()
     yield* Layer.build(
       layerAdmin(
         addresses.admin,
-        Effect.suspend(() => unready)
+        Effect.suspend(() => unready),
+        (own) => proxy.metrics(own)
       )
     )
     yield* controlPlaneAnswers(url, token)
-    yield* Layer.build(layerProxy({ addresses, settings }, token, url))
-    unready = yield* watchControlPlane(url, token)
+    yield* Layer.build(layerProxy({ addresses, settings }, token, url, proxy))
+    const silent = yield* watchControlPlane(url, token)
+    unready = Effect.flatMap(silent, (reason) => (reason === undefined ? proxy.unready : Effect.succeed(reason)))
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         unready = Effect.succeed("The proxy is stopping.")

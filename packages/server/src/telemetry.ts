@@ -13,7 +13,7 @@ const pairs = (text: string): Record<string, string> =>
     })
   )
 
-export const layerTelemetry = ({ region, telemetry }: Settings): Layer.Layer<never> =>
+export const layerTelemetry = ({ region, telemetry }: Pick<Settings, "region" | "telemetry">): Layer.Layer<never> =>
   telemetry === null
     ? // Without a collector no span is read, and making them is a twelfth of the cost of a request.
       Layer.succeed(References.TracerEnabled, false)

@@ -86,8 +86,8 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "connection-slot",
-        find: "slot === undefined ? tooMany(what) :",
-        put: "slot === undefined ? unavailable() :",
+        find: "({ what }) => tooMany(what)",
+        put: "() => unavailable()",
         why: "A client over the limit of an endpoint gets an error."
       },
       {

@@ -6,15 +6,15 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import { Effect } from "effect"
 import { within } from "../../harness/eventually.ts"
+import { listenedBy } from "./sockets.ts"
 
 const dist = resolve(import.meta.dirname, "../../../packages/server/dist")
 
-export type ProgramName = "server" | "proxy"
+export type ProgramName = "platform" | "server" | "proxy" | "proxy-worker"
 export type Environment = Readonly<Record<string, string>>
 
 /** What a child needs of this environment; no setting of the platform comes from outside the test. */
@@ -128,27 +128,5 @@ export class Program {
 
   get listensOn(): ReadonlyArray<number> {
     return listenedBy(this.#child.pid)
-  }
-}
-
-/** The TCP ports that a process listens on, as the kernel has them. */
-const listenedBy = (pid: number | undefined): ReadonlyArray<number> => {
-  const inodes = new Set(readdirSync(`/proc/${pid}/fd`).flatMap((fd) => socketOf(`/proc/${pid}/fd/${fd}`)))
-  const rows = ["tcp", "tcp6"].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, "utf8").split("\n"))
-  const ports = rows.flatMap((row) => {
-    const [, local = "", , state, , , , , , inode = ""] = row.trim().split(/\s+/)
-    return state === listens && inodes.has(inode) ? [Number.parseInt(local.split(":")[1] ?? "", 16)] : []
-  })
-  return ports.toSorted((a, b) => a - b)
-}
-
-/** TCP_LISTEN of the kernel. */
-const listens = "0A"
-
-const socketOf = (link: string): ReadonlyArray<string> => {
-  try {
-    return /^socket:\[(\d+)\]$/.exec(readlinkSync(link))?.slice(1) ?? []
-  } catch {
-    return [] // closed since it was listed
   }
 }

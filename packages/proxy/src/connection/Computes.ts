@@ -71,7 +71,7 @@ export interface Computes {
 /** Who wakes: clients of one kind and address share a call. */
 export interface Waker {
   readonly kind: "known" | "stranger"
-  readonly mayWake: () => boolean
+  readonly mayWake: Effect.Effect<boolean>
 }
 
 const maximumRetries = 5
@@ -93,8 +93,8 @@ export const makeComputes = (
     const wake = (admitted: Admitted, { kind, mayWake }: Waker, unreachable: number | undefined) =>
       flights.join(
         `${admitted.endpoint_id} ${admitted.client_address} ${kind}`,
-        Effect.suspend(() =>
-          mayWake() ? count("wake") : Effect.fail(new TooManyWakes({ endpoint_id: admitted.endpoint_id }))
+        Effect.flatMap(mayWake, (may) =>
+          may ? count("wake") : Effect.fail(new TooManyWakes({ endpoint_id: admitted.endpoint_id }))
         ).pipe(
           Effect.andThen(control.wake(admitted, unreachable)),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => timedOut(admitted.endpoint_id) }),

@@ -10,9 +10,9 @@
  */
 import type { Socket } from "node:net"
 import type { EndpointId } from "@narthex/core"
-import { Cause, Clock, Effect, Exit, Result } from "effect"
+import { Cause, Effect, Exit, Result } from "effect"
 import type { Reported } from "../control-plane/ActivityReports.ts"
-import { type Address, neighbourhood, parsePeer } from "../networks/Address.ts"
+import { type Address, parsePeer } from "../networks/Address.ts"
 import { count, countRelayed } from "../outcomes/AuditTrail.ts"
 import {
   contradictoryEndpoints,
@@ -32,8 +32,8 @@ import { encodeFatal } from "../wire/ErrorResponse.ts"
 import { takeProxyHeader } from "../wire/ProxyHeader.ts"
 import { encodeStartup, parameter, type Startup } from "../wire/startup.ts"
 import { allow, refuseUnchecked, refuseUnlisted } from "./allow.ts"
-import { type CancelTarget, forwardCancel } from "./CancelKeys.ts"
-import type { Waker } from "./Computes.ts"
+import { forwardCancel } from "./CancelKeys.ts"
+import type { Claims } from "./Claims.ts"
 import type { Release } from "./Held.ts"
 import { type Client, handshake, servernameOf } from "./handshake.ts"
 import { close, OpeningConnection } from "./OpeningConnection.ts"
@@ -43,17 +43,18 @@ import type { SharedState } from "./SharedState.ts"
 
 /**
  * Serves an accepted, paused socket until it is closed or its session is relayed. Never fails. `shared.connections`
- * counts the connection until it is closed.
+ * counts the connection until it is closed. Its claims are closed with it.
  */
-export const serveConnection = (shared: SharedState, socket: Socket): Effect.Effect<void> =>
+export const serveConnection = (shared: SharedState, socket: Socket, claims: Claims): Effect.Effect<void> =>
   Effect.withFiber((fiber) => {
     const client = new OpeningConnection(socket, () => fiber.interruptUnsafe())
     client.held.hold(shared.connections.add())
+    client.held.hold(() => claims.close())
     shared.connections.openings.add(client)
     const beyond = shared.deadlines.begin(() => client.end(new Hangup({ event: "too_slow" })))
     const opening = Effect.suspend(() => {
       if (shared.connections.draining !== undefined) return shared.connections.draining
-      return session(shared, client, beyond)
+      return session(shared, client, claims, beyond)
     })
     return Effect.onExit(opening, (exit) => {
       beyond()
@@ -73,32 +74,33 @@ const refuse = (client: OpeningConnection, cause: Cause.Cause<Refusal | Hangup>)
   return Effect.andThen(count("defect"), Effect.logError("a connection ended with a defect", cause))
 }
 
-const session = Effect.fnUntraced(function* (shared: SharedState, client: OpeningConnection, beyond: Release) {
-  const { peer, releaseHandshake } = yield* accept(shared, client)
+const session = Effect.fnUntraced(function* (
+  shared: SharedState,
+  client: OpeningConnection,
+  claims: Claims,
+  beyond: Release
+) {
+  const peer = yield* accept(shared, client, claims)
   const opened = yield* handshake(client, shared.tls)
   beyond()
   if (opened._tag === "CancelRequest") return yield* cancel(shared, client, peer, opened.key, opened.packet)
 
   const left = () => new Hangup({ event: "client_left" })
   if (!client.reader.watch(() => client.end(left()))) return yield* left()
-  const reached = yield* reach(shared, client, peer, opened)
+  const reached = yield* reach(shared, client, claims, peer, opened)
   // Decided while this fiber ran.
   if (client.ending !== undefined) return yield* client.ending
-  releaseHandshake()
-  relay(shared, client, reached)
+  relay(shared, client, claims, reached)
 })
 
-/** ACCEPT: the address of the peer, and the limits of connections and attempts. */
-const accept = Effect.fnUntraced(function* (shared: SharedState, client: OpeningConnection) {
-  const clock = yield* Clock.Clock
+/** ACCEPT: the address of the peer, and the limits of its connections and attempts. */
+const accept = Effect.fnUntraced(function* (shared: SharedState, client: OpeningConnection, claims: Claims) {
   const direct = parsePeer(client.socket.remoteAddress ?? "")
   if (direct === undefined) return yield* new Hangup({ event: "client_left" })
-  yield* keep(client, shared.limits.connection(), "limit_connections")
   const peer = shared.trusted(direct) ? yield* proxied(client, direct) : direct
-  const slot = shared.limits.handshake(peer, clock.currentTimeMillisUnsafe())
-  const releaseHandshake = yield* keep(client, slot, "limit_handshakes")
+  if (!(yield* claims.handshake(peer))) return yield* new Hangup({ event: "limit_handshakes" })
   yield* count("accepted")
-  return { peer, releaseHandshake }
+  return peer
 })
 
 const proxied = Effect.fnUntraced(function* (client: Client, direct: Address) {
@@ -107,14 +109,11 @@ const proxied = Effect.fnUntraced(function* (client: Client, direct: Address) {
   return header._tag === "Local" ? direct : header.source
 })
 
-/** Holds a slot until the connection ends or the returned release is called. */
-const keep = (client: OpeningConnection, slot: Release | undefined, event: string): Effect.Effect<Release, Hangup> =>
-  slot === undefined ? Effect.fail(new Hangup({ event })) : Effect.succeed(client.held.hold(slot))
-
 /** ROUTE, ALLOW, LIMIT, PLACE, WAKE and DIAL. */
 const reach = Effect.fnUntraced(function* (
   shared: SharedState,
   client: OpeningConnection,
+  claims: Claims,
   peer: Address,
   opened: Startup
 ) {
@@ -126,26 +125,12 @@ const reach = Effect.fnUntraced(function* (
   const sent = first.endpoint.type === "read_only" ? asTwin(startup) : startup
   if (sent === undefined) return yield* reservedRole(user)
 
-  const clock = yield* Clock.Clock
-  if (!shared.limits.attempt(endpoint_id, clock.currentTimeMillisUnsafe())) return yield* tooMany("attempts")
-  const place = yield* shared.gate
-    .enter({ endpoint_id, address: neighbour(peer), user }, client.held)
-    .pipe(Effect.catchTag("NoPlace", () => tooMany("unauthenticated")))
-  const { admitted, asked_at, endpoint } = place.waited ? yield* locate(shared, endpoint_id, peer, user) : first
-  const { org_id } = endpoint
-  if (org_id !== undefined) yield* limited(client, shared.limits.organization(org_id), "organization")
-  yield* limited(client, shared.limits.endpoint(endpoint_id), "connections")
+  const { known, waited } = yield* claims
+    .enter({ endpoint_id, org_id: first.endpoint.org_id, peer, user })
+    .pipe(Effect.catchTag("LimitReached", ({ what }) => tooMany(what)))
+  const { admitted, asked_at, endpoint } = waited ? yield* locate(shared, endpoint_id, peer, user) : first
 
-  const network = `${endpoint_id} ${neighbourhood(peer)}`
-  let wakes = place.known
-  const waker: Waker = {
-    kind: place.known ? "known" : "stranger",
-    // A client that wakes again, because the compute is gone, counts once.
-    mayWake: () => {
-      wakes ||= shared.wakes.take(network, shared.now())
-      return wakes
-    }
-  }
+  const waker = { kind: known ? "known" : "stranger", mayWake: claims.mayWake } as const
   const { address, generation } = endpoint
   const compute = address === null || generation === null ? undefined : { address, generation }
   const located = { compute, asked_at }
@@ -164,7 +149,7 @@ const reach = Effect.fnUntraced(function* (
       ComputeGone: () => wakeTimedOut()
     })
   )
-  return { ...reached, asked_at, network, place }
+  return { ...reached, asked_at }
 })
 
 /** Where the endpoint is, if it may be used: the part of ROUTE that asks the control plane, and ALLOW. */
@@ -179,12 +164,6 @@ const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: En
   if (endpoint.disabled) return yield* disabledEndpoint(endpoint_id)
   return { admitted, asked_at, endpoint }
 })
-
-/** What counts as one address for places: an IPv6 client has a whole /64. */
-const neighbour = (peer: Address) => (peer.family === 4 ? peer.text : neighbourhood(peer))
-
-const limited = (client: OpeningConnection, slot: Release | undefined, what: "connections" | "organization") =>
-  slot === undefined ? tooMany(what) : Effect.succeed(client.held.hold(slot))
 
 const unroutable = ({ named, reason }: NoRoute): Refusal => {
   const [name = ""] = named
@@ -202,7 +181,8 @@ const unroutable = ({ named, reason }: NoRoute): Refusal => {
 const relay = (
   shared: SharedState,
   client: OpeningConnection,
-  { admitted, asked_at, compute, first, network, place, server }: Effect.Success<ReturnType<typeof reach>>
+  claims: Claims,
+  { admitted, asked_at, compute, first, server }: Effect.Success<ReturnType<typeof reach>>
 ) => {
   const { held } = client
   const { endpoint_id, project_id } = admitted
@@ -215,8 +195,7 @@ const relay = (
     fromServer: first,
     onCancelKey: (key) => void held.hold(shared.cancelKeys.add(key, { endpoint_id, project_id, address })),
     onAuthenticated: () => {
-      place.authenticated()
-      shared.wakes.clear(network)
+      claims.authenticated()
       reported = shared.activity.open(endpoint_id, generation, relay)
       held.hold(reported.close)
     },
@@ -232,10 +211,7 @@ const relay = (
   held.hold(shared.allowlists.watch(admitted, cut(cuts.rules)))
   const connected = { endpoint_id, generation, asked_at }
   held.hold(shared.endpoints.watch(connected, (why) => relay.cut(encodeFatal(cuts[why]))))
-  place.begin(() => {
-    relay.cut(encodeFatal(cuts.authentication))
-    place.release()
-  })
+  claims.relayed(cut(cuts.authentication))
   if (draining !== undefined) relay.cutWhenIdle(encodeFatal(cuts.drain))
   client.forget()
   relay.start(() => held.release())
@@ -251,7 +227,7 @@ const cancel = Effect.fnUntraced(function* (
   key: Buffer,
   packet: Buffer
 ) {
-  const target: CancelTarget | undefined = shared.cancelKeys.find(key)
+  const target = shared.cancelKeys.find(key) ?? (yield* shared.cancelTargetElsewhere(key))
   if (target === undefined) yield* count("cancel_unknown")
   else {
     const { endpoint_id, project_id } = target

@@ -1,22 +1,19 @@
 /** What the connections of a proxy share. */
-import type { Context } from "effect"
+import type { Context, Effect } from "effect"
 import type { ActivityReports } from "../control-plane/ActivityReports.ts"
 import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
 import type { EndpointCache } from "../control-plane/EndpointCache.ts"
 import type { RefusalReports } from "../control-plane/RefusalReports.ts"
 import type { Address } from "../networks/Address.ts"
 import type { AuditTrail } from "../outcomes/AuditTrail.ts"
-import type { AuthenticationGate } from "./AuthenticationGate.ts"
-import type { CancelKeys } from "./CancelKeys.ts"
+import type { CancelKeys, CancelTarget } from "./CancelKeys.ts"
 import type { Computes } from "./Computes.ts"
-import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
 import type { Connections } from "./Connections.ts"
 import type { Deadlines } from "./Deadlines.ts"
-import type { StrangerWakes } from "./StrangerWakes.ts"
 import type { Tls } from "./Tls.ts"
 
 /**
- * What all connections of a proxy share. `runProxy` makes it once and passes it to each connection.
+ * What all connections of a proxy share. `makeProxy` makes it once and passes it to each connection.
  *
  * It is a record rather than services of a `Context`: its parts live exactly as long as the listener, no embedder
  * replaces one, and reading a member costs no look-up.
@@ -24,14 +21,13 @@ import type { Tls } from "./Tls.ts"
 export interface SharedState {
   readonly domain: string
   readonly tls: Tls | undefined
-  readonly limits: ConnectionLimiter
-  readonly gate: AuthenticationGate
-  readonly wakes: StrangerWakes
   readonly allowlists: AllowlistCache
   readonly endpoints: EndpointCache
   readonly computes: Computes
   readonly activity: ActivityReports
   readonly cancelKeys: CancelKeys
+  /** The compute of a cancel key that another worker of the proxy may have. */
+  readonly cancelTargetElsewhere: (key: Buffer) => Effect.Effect<CancelTarget | undefined>
   readonly audit: AuditTrail
   readonly refusals: RefusalReports
   readonly connections: Connections

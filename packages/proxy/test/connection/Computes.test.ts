@@ -29,7 +29,7 @@ describe("a suspended compute", () => {
           const held = new Held()
           yield* Effect.addFinalizer(() => Effect.sync(() => held.release()))
           const located = { compute: undefined, asked_at }
-          yield* computes.reach(admitted, located, usual, { kind: "known", mayWake: () => true }, held)
+          yield* computes.reach(admitted, located, usual, { kind: "known", mayWake: Effect.succeed(true) }, held)
           return control.wakes.length
         }).pipe(Effect.scoped)
 

@@ -61,6 +61,11 @@ export const port: TextForm<number> = form("a port from 0 to 65535", between(0, 
 
 export const count: TextForm<number> = form("a whole number of at least 1", between(1, 1_000_000_000))
 
+/** `auto`: as many as the machine has cores. */
+export const processes: TextForm<number | "auto"> = form('a whole number from 1 to 256, or "auto"', (text) =>
+  text === "auto" ? text : between(1, 256)(text)
+)
+
 const byteUnits = [
   ["TiB", 1024 ** 4],
   ["GiB", 1024 ** 3],

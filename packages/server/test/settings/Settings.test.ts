@@ -48,6 +48,7 @@ describe("settings without any variable", () => {
           unauthenticated_per_address: 5,
           authentication_timeout: Duration.seconds(10)
         },
+        workers: 1,
         trusted: [],
         token: null
       })
@@ -160,6 +161,7 @@ describe("settings", () => {
         NARTHEX_PROXY_TLS_CERT: "cert.pem",
         NARTHEX_PROXY_TLS_KEY: "key.pem",
         NARTHEX_PROXY_TLS_REQUIRED: "true",
+        NARTHEX_PROXY_WORKERS: "auto",
         NARTHEX_PROXY_CONNECTIONS: "11",
         NARTHEX_PROXY_ORG_CONNECTIONS: "12",
         NARTHEX_PROXY_ENDPOINT_CONNECTIONS: "13",
@@ -180,6 +182,7 @@ describe("settings", () => {
       assert.strictEqual(settings.api.url, "https://api.example")
       assert.strictEqual(settings.console.url, "https://console.example")
       assert.deepStrictEqual(settings.proxy.tls, { cert: "cert.pem", key: "key.pem", required: true })
+      assert.strictEqual(settings.proxy.workers, "auto")
       assert.deepStrictEqual(settings.proxy.limits, {
         connections: 11,
         org_connections: 12,

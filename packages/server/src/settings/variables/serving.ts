@@ -114,6 +114,12 @@ export const listeners = {
       false,
       "Whether the proxy refuses connections without TLS. It needs a certificate."
     ),
+    workers: variable(
+      "NARTHEX_PROXY_WORKERS",
+      forms.processes,
+      1,
+      "How many processes serve the connections of the Postgres proxy. `1`: the process itself. `auto`: one for each core. The limits below are numbers of all of them together."
+    ),
     limits: {
       connections: variable(
         "NARTHEX_PROXY_CONNECTIONS",
