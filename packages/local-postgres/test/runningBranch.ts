@@ -17,11 +17,14 @@ export class Address extends Context.Service<Address, string>()("test/Address") 
 /** The cluster of the branch, for what only a superuser can do. */
 export class BranchCluster extends Context.Service<BranchCluster, Cluster>()("test/BranchCluster") {}
 
+/** Only detects hangs: a loaded machine takes longer than the default. */
+const comparison_within = Duration.minutes(2)
+
 /** Started with `writer` and `reader`. The default limit is one that a loaded machine does not reach. */
 export const runningBranch = (kind: 0 | 1, revocation_within: Duration.Duration = Duration.seconds(40)) => {
   const driver = Effect.map(dataDirectory(kind), (dataDir) =>
     Layer.merge(
-      LocalComputeDriver.layer({ dataDir, binaries: kinds[kind].choice, limits: { revocation_within } }),
+      LocalComputeDriver.layer({ dataDir, binaries: kinds[kind].choice, limits: { revocation_within, comparison_within } }),
       Layer.succeed(BranchCluster, clusterAt(join(dataDir, "computes", "branches", branch), "compute"))
     )
   )

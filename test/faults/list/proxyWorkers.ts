@@ -100,6 +100,12 @@ export const proxyWorkers: ReadonlyArray<FaultsOfFile> = [
         why: "One connection at a time is on its way to a worker."
       },
       {
+        id: "worker-late",
+        find: "this.#inTime = this.#events.limit(() => this.kill())",
+        put: "",
+        why: "A worker that does not react is killed."
+      },
+      {
         id: "worker-end",
         find: "    this.#ledger.end()\n",
         put: "",

@@ -14,6 +14,8 @@ export interface ComputeLimits {
   readonly takeover_within: Duration.Duration
   /** How much longer a suspend may take to find out whether the next start has roles to apply. */
   readonly seal_patience: Duration.Duration
+  /** How long a running server may take to tell whether it has roles to apply. */
+  readonly comparison_within: Duration.Duration
 }
 
 export const defaultComputeLimits: ComputeLimits = {
@@ -22,5 +24,6 @@ export const defaultComputeLimits: ComputeLimits = {
   copies_per_parent: 3,
   disk_reserve: 256 * 1024 * 1024,
   takeover_within: Duration.seconds(10),
-  seal_patience: Duration.seconds(2)
+  seal_patience: Duration.seconds(2),
+  comparison_within: Duration.seconds(5)
 }

@@ -244,7 +244,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     roles: ComputeStart["roles"]
   ) {
     const cluster = yield* clusterOf(branch)
-    return (yield* isRunning(cluster)) && (yield* needsRoles(cluster, roles))
+    return (yield* isRunning(cluster)) && (yield* needsRoles(cluster, roles, limits.comparison_within))
   })
 
   const running = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** Whether applying a list of roles would change a running cluster, asked with one statement. */
 import type { ComputeRole } from "@narthex/core"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { asSupervisor } from "../cluster/asSupervisor.ts"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { changesTo, type MintedRole, mintedRolesQuery } from "./MintedRoles.ts"
@@ -18,7 +18,7 @@ export const roleState = `
 export const differs = (state: RoleState, roles: ReadonlyArray<ComputeRole>) =>
   !state.settled || Object.values(changesTo(state.roles, roles)).some(({ length }) => length > 0)
 
-export const needsRoles = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>) =>
+export const needsRoles = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>, within: Duration.Duration) =>
   asSupervisor(
     cluster,
     "postgres",
@@ -27,5 +27,5 @@ export const needsRoles = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>) 
         sql.unsafe<RoleState>(`SELECT ${roleState}`),
         ([state]) => state !== undefined && differs(state, roles)
       ),
-    { statement_timeout: "5s", lock_timeout: "200ms" }
+    { statement_timeout: `${Duration.toMillis(within)}ms`, lock_timeout: "200ms" }
   )

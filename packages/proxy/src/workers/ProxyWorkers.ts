@@ -142,6 +142,7 @@ export const runProxyWorkers = (
 
     const events: WorkerEvents = {
       free: handOver,
+      limit: deadlines.begin,
       returned: (arrival) => (draining ? giveUp(arrival, "draining") : wait(arrival)),
       cancelTarget,
       ended: (worker) => {

@@ -34,6 +34,8 @@ export interface WorkerEvents {
   readonly returned: (arrival: Arrival) => void
   readonly cancelTarget: (worker: Worker, key: string, answer: (answer: Answered["answer"]) => void) => void
   readonly ended: (worker: Worker) => void
+  /** Calls `late` after the time that a worker may take for a socket, unless the returned function was called before. */
+  readonly limit: (late: () => void) => () => void
 }
 
 export class Worker {
@@ -49,6 +51,7 @@ export class Worker {
   #ready = false
   #over = false
   #arriving: Arrival | undefined
+  #inTime: () => void = ignore
 
   constructor(
     child: ChildProcess,
@@ -94,9 +97,13 @@ export class Worker {
     if (this.#child.connected) this.#child.send(message, ignore)
   }
 
-  /** Hands a connection over. The socket stays open here until the worker has it, so that it is not lost on its way. */
+  /**
+   * Hands a connection over. The socket stays open here until the worker has it, so that it is not lost on its way. A worker
+   * that does not take it in time does not react, so that its sessions do not go on either: it is killed.
+   */
   hand(arrival: Arrival): void {
     this.#arriving = arrival
+    this.#inTime = this.#events.limit(() => this.kill())
     const { connection, counted, socket } = arrival
     if (this.#child.connected)
       this.#child.send({ _tag: "Connection", connection, counted }, socket, { keepOpen: true }, ignore)
@@ -146,6 +153,7 @@ export class Worker {
   #taken(): void {
     const arrived = this.#arriving
     if (arrived === undefined) return
+    this.#inTime()
     this.#arriving = undefined
     this.#ledger.add(arrived.connection, arrived.claims)
     arrived.socket.destroy()
@@ -156,6 +164,7 @@ export class Worker {
     if (this.#over) return
     this.#over = true
     this.#ready = false
+    this.#inTime()
     this.#ledger.end()
     this.inquiry.end()
     if (this.#arriving !== undefined) this.#events.returned(this.#arriving)

@@ -15,6 +15,9 @@ class Played extends EventEmitter {
   send(message: FromParent) {
     this.sent.push(message)
   }
+  kill(signal: string) {
+    this.emit("close", null, signal)
+  }
   says(message: FromWorker) {
     this.emit("message", message)
   }
@@ -24,11 +27,18 @@ const made = () => {
   const child = new Played()
   const returned: Array<Arrival> = []
   let [free, closed] = [0, 0]
+  let late: (() => void) | undefined
   const events = {
     free: () => void free++,
     returned: (arrival: Arrival) => void returned.push(arrival),
     cancelTarget: () => {},
-    ended: () => {}
+    ended: () => {},
+    limit: (given: () => void) => {
+      late = given
+      return () => {
+        late = undefined
+      }
+    }
   }
   // What `Worker` uses of a process.
   const worker = new Worker(
@@ -46,7 +56,7 @@ const made = () => {
     close: () => void closed++
   }
   const arrival = { connection: 1, socket: new Socket(), claims, counted: true, waited: () => {} }
-  return { arrival, child, closed: () => closed, free: () => free, returned, worker }
+  return { arrival, child, closed: () => closed, free: () => free, late: () => late, returned, worker }
 }
 
 describe("Worker", () => {
@@ -72,6 +82,18 @@ describe("Worker", () => {
     assert.isFalse(arrival.socket.destroyed)
     assert.strictEqual(closed(), 0)
     assert.isFalse(worker.isFree)
+  })
+
+  it("a worker that does not take a socket in time is killed, and one that does has no limit", () => {
+    const { arrival, child, late, returned, worker } = made()
+    child.says({ _tag: "Ready" })
+    worker.hand(arrival)
+    child.says({ _tag: "Taken", connection: 1 })
+    assert.isUndefined(late())
+    worker.hand(arrival)
+    late()?.()
+    assert.deepStrictEqual(returned, [arrival])
+    assert.isUndefined(late())
   })
 
   it("what the connections of a worker hold is given back at its end", () => {
