@@ -24,7 +24,11 @@ const comparison_within = Duration.minutes(2)
 export const runningBranch = (kind: 0 | 1, revocation_within: Duration.Duration = Duration.seconds(40)) => {
   const driver = Effect.map(dataDirectory(kind), (dataDir) =>
     Layer.merge(
-      LocalComputeDriver.layer({ dataDir, binaries: kinds[kind].choice, limits: { revocation_within, comparison_within } }),
+      LocalComputeDriver.layer({
+        dataDir,
+        binaries: kinds[kind].choice,
+        limits: { revocation_within, comparison_within }
+      }),
       Layer.succeed(BranchCluster, clusterAt(join(dataDir, "computes", "branches", branch), "compute"))
     )
   )
