@@ -3,107 +3,16 @@
  * the answer before anything is looked up, for an object of the caller's organization that is in the scope of the key.
  */
 import { Api, policyOf } from "@narthex/api"
-import {
-  type AnyCaller,
-  ApiKeyId,
-  BranchId,
-  type Capability,
-  decide,
-  OrgId,
-  type PathIds,
-  ProjectId,
-  permissionsOf,
-  type RefusalCode,
-  type Scope,
-  SessionId,
-  User,
-  UserId
-} from "@narthex/core"
-import { DateTime } from "effect"
+import { type AnyCaller, decide, type PathIds } from "@narthex/core"
+import { matrixCallers, matrixIds, refusalLetters } from "@narthex/core/testing"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 
-const org_id = OrgId.make("org")
-const project_id = ProjectId.make("project")
-const branch_id = BranchId.make("branch")
-
-const user = new User({
-  id: UserId.make("user"),
-  issuer: "https://id.example",
-  subject: "1",
-  email: "ada@example.com",
-  email_verified: true,
-  name: null,
-  created_at: DateTime.makeUnsafe(0),
-  enabled_at: null,
-  disabled_at: null
-})
-
-const person = (role: string | null, account_state: "active" | "pending" = "active") => ({
-  user,
-  org_id,
-  organization: { id: org_id, name: "organization", role, personal: false },
-  invited_by: null,
-  account_state,
-  permissions: permissionsOf(role ?? ""),
-  expires_at: null
-})
-
-const session = (role: string | null, state?: "pending"): AnyCaller => ({
-  ...person(role, state),
-  kind: "session",
-  session_id: SessionId.make("session")
-})
-
-const key = (capability: Capability, scope: Scope): AnyCaller => ({
-  ...person("owner"),
-  kind: "api_key",
-  api_key_id: ApiKeyId.make("own key"),
-  api_key_name: "key",
-  capability,
-  scope,
-  secret: { digest: "digest", pepper_id: "1", dies_at: null }
-})
-
-/** The columns of the matrix (docs/design/authorization.md Z29) from the pending account on. */
-const callers: Readonly<Record<string, AnyCaller>> = {
-  P: session("owner", "pending"),
-  X: session(null),
-  O: session("owner"),
-  A: session("admin"),
-  M: session("member"),
-  V: session("viewer"),
-  KW: key("read_write", { type: "organization" }),
-  KP: key("read_write", { type: "project", project_id }),
-  KB: key("read_write", { type: "branch", project_id, branch_id }),
-  KR: key("read", { type: "organization" }),
-  KA: key("agent", { type: "organization" })
-}
-
-/** The letters of Z30. */
-const letters: Readonly<Record<RefusalCode, string>> = {
-  alpha_pending: "a",
-  not_a_member: "n",
-  session_required: "s",
-  key_self_only: "k",
-  scope_insufficient: "i",
-  capability_insufficient: "c",
-  role_insufficient: "r"
-}
-
-const named: PathIds = {
-  org_id,
-  project_id,
-  branch_id,
-  endpoint_id: "endpoint",
-  operation_id: "operation",
-  api_key_id: "own key",
-  user_id: user.id
-}
+const named: PathIds = { ...matrixIds, endpoint_id: "endpoint", operation_id: "operation" }
 
 /** What the path of a call names; `self` is the key of the call, which a session has none of. */
 const idsIn = ({ path }: HttpApiEndpoint.Top, { kind }: AnyCaller): PathIds => ({
   ...Object.fromEntries(Object.entries(named).filter(([name]) => path.includes(`:${name}`))),
-  ...(path.endsWith("/self") && kind === "api_key" ? { api_key_id: "own key" } : {})
+  ...(path.endsWith("/self") && kind === "api_key" ? { api_key_id: matrixIds.api_key_id } : {})
 })
 
 /** The page beside the one that is made. */
@@ -146,9 +55,9 @@ export const permissionRows = (): ReadonlyArray<PermissionRow> => {
         rows.push({ group: group.identifier, call, cells: others[policy._tag], agent: "" })
         return
       }
-      const cells = Object.entries(callers).map(([column, caller]) => {
+      const cells = Object.entries(matrixCallers).map(([column, caller]) => {
         const refusal = decide(policy, caller, idsIn(endpoint, caller))
-        return [column, refusal === undefined ? "✓" : letters[refusal.code]] as const
+        return [column, refusal === undefined ? "✓" : refusalLetters[refusal.code]] as const
       })
       rows.push({ group: group.identifier, call, cells: Object.fromEntries(cells), agent: agents[policy.agent] })
     }
@@ -156,7 +65,7 @@ export const permissionRows = (): ReadonlyArray<PermissionRow> => {
   return rows
 }
 
-const columns = Object.keys(callers)
+const columns = Object.keys(matrixCallers)
 
 const line = ({ agent, call, cells }: PermissionRow) =>
   typeof cells === "string"

@@ -1,101 +1,27 @@
 /** Holds the policies to the matrix of docs/design/authorization.md, as far as the path alone decides. */
 import { assert, describe, it } from "@effect/vitest"
 import { Api, Authentication, OwnToken, PolicyCheck, ProxyAuthentication, policyOf } from "@narthex/api"
-import {
-  type AnyCaller,
-  ApiKeyId,
-  BranchId,
-  type Capability,
-  type CredentialPolicy,
-  decide,
-  decideTarget,
-  OrgId,
-  type PathIds,
-  ProjectId,
-  permissionsOf,
-  type Scope,
-  SessionId,
-  User,
-  UserId
-} from "@narthex/core"
-import { DateTime } from "effect"
+import { type AnyCaller, type CredentialPolicy, decide, decideTarget, type PathIds } from "@narthex/core"
+import { aKeyCaller, matrixCallers, matrixIds, matrixScopes, refusalLetters } from "@narthex/core/testing"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { endpointsOf } from "./endpointsOf.ts"
 
-const org_id = OrgId.make("o-1")
-const user = new User({
-  id: UserId.make("u-1"),
-  issuer: "https://id.example",
-  subject: "1",
-  email: "ada@example.com",
-  email_verified: true,
-  name: null,
-  created_at: DateTime.makeUnsafe(0),
-  enabled_at: null,
-  disabled_at: null
-})
+const { org_id, project_id } = matrixIds
+const { A, KA, KB, KP, KR, KW, M, O, P, V, X } = matrixCallers
 
-const person = (role: string | null, account_state: "active" | "pending" = "active") => ({
-  user,
-  org_id,
-  organization: { id: org_id, name: "o", role, personal: false },
-  invited_by: null,
-  account_state,
-  permissions: permissionsOf(role ?? ""),
-  expires_at: null
-})
-
-const session = (role: string | null, state?: "pending"): AnyCaller => ({
-  ...person(role, state),
-  kind: "session",
-  session_id: SessionId.make("s-1")
-})
-
-const key = (capability: Capability, scope: Scope): AnyCaller => ({
-  ...person("owner"),
-  kind: "api_key",
-  api_key_id: ApiKeyId.make("key-own"),
-  api_key_name: "k",
-  capability,
-  scope,
-  secret: { digest: "digest", pepper_id: "1", dies_at: null }
-})
-
-const project_id = ProjectId.make("prj-1")
-const ofProject: Scope = { type: "project", project_id }
-const ofBranch: Scope = { type: "branch", project_id, branch_id: BranchId.make("br-1") }
-const ofOrganization: Scope = { type: "organization" }
-
-const own: PathIds = { org_id, project_id, branch_id: "br-1", endpoint_id: "ep-1", operation_id: "op-1" }
+const own: PathIds = { org_id, project_id, branch_id: matrixIds.branch_id, endpoint_id: "ep-1", operation_id: "op-1" }
 const otherBranch: PathIds = { ...own, branch_id: "br-2" }
 const otherProject: PathIds = { ...otherBranch, project_id: "prj-2" }
 
 /** The columns of the table below: P X O A M V KW KP KP' KB KB' KR KA. A dash is the other project or branch. */
 const columns: ReadonlyArray<readonly [AnyCaller, PathIds]> = [
-  [session("owner", "pending"), own],
-  [session(null), own],
-  [session("owner"), own],
-  [session("admin"), own],
-  [session("member"), own],
-  [session("viewer"), own],
-  [key("read_write", ofOrganization), own],
-  [key("read_write", ofProject), own],
-  [key("read_write", ofProject), otherProject],
-  [key("read_write", ofBranch), own],
-  [key("read_write", ofBranch), otherBranch],
-  [key("read", ofOrganization), own],
-  [key("agent", ofOrganization), own]
+  ...[P, X, O, A, M, V, KW, KP].map((caller) => [caller, own] as const),
+  [KP, otherProject],
+  [KB, own],
+  [KB, otherBranch],
+  [KR, own],
+  [KA, own]
 ]
-
-const letters = {
-  alpha_pending: "a",
-  not_a_member: "n",
-  session_required: "s",
-  key_self_only: "k",
-  scope_insufficient: "i",
-  capability_insufficient: "c",
-  role_insufficient: "r"
-} as const
 
 /** What each credential gets before anything is looked up: a letter of the matrix, or a dot for going on. */
 const matrix: Record<string, ReadonlyArray<string>> = {
@@ -173,12 +99,11 @@ const rowOf = (name: string): string => {
   return columns
     .map(([caller, ids]) => {
       const refusal = decide(policy, caller, idsIn(endpoint, ids))
-      return refusal === undefined ? "." : letters[refusal.code]
+      return refusal === undefined ? "." : refusalLetters[refusal.code]
     })
     .join("")
 }
 
-const agent = key("agent", ofOrganization)
 /** On main, on a branch that an agent key made, on any other. */
 const agentOn = (name: string): string => {
   const policy = credentialPolicies.get(name)
@@ -188,7 +113,7 @@ const agentOn = (name: string): string => {
     { main: false, made_by_agent: true },
     { main: false, made_by_agent: false }
   ]
-    .map((branch) => (decideTarget(policy, agent, branch) === undefined ? "." : "c"))
+    .map((branch) => (decideTarget(policy, KA, branch) === undefined ? "." : "c"))
     .join("")
 }
 
@@ -229,13 +154,13 @@ describe("policies", () => {
       const policy = credentialPolicies.get(name)
       assert.isDefined(policy)
       if (policy === undefined) continue
-      for (const scope of [ofOrganization, ofProject, ofBranch])
+      for (const scope of Object.values(matrixScopes))
         for (const capability of ["read_write", "read", "agent"] as const) {
-          const caller = key(capability, scope)
+          const caller = aKeyCaller(capability, scope)
           assert.isUndefined(decide(policy, caller, { api_key_id: "key-own" }), name)
           assert.strictEqual(decide(policy, caller, { api_key_id: "key-other" })?.code, "key_self_only", name)
         }
-      assert.strictEqual(decide(policy, session(null), { api_key_id: "key-own" })?.code, "not_a_member", name)
+      assert.strictEqual(decide(policy, X, { api_key_id: "key-own" })?.code, "not_a_member", name)
     }
   })
 
