@@ -36,6 +36,7 @@ import { hostSessions } from "./migrations/0017_host_sessions.ts"
 import { branchKeys } from "./migrations/0018_branch_keys.ts"
 import { people } from "./migrations/0018b_people.ts"
 import { deletions } from "./migrations/0019_deletions.ts"
+import { hostSessionEnds } from "./migrations/0020_host_session_ends.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -60,7 +61,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0017_host_sessions", hostSessions],
   ["0018_branch_keys", branchKeys],
   ["0018b_people", people],
-  ["0019_deletions", deletions]
+  ["0019_deletions", deletions],
+  ["0020_host_session_ends", hostSessionEnds]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

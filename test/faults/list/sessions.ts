@@ -211,5 +211,24 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
         why: "A token from the future is refused, also when it was verified before."
       }
     ]
+  },
+  {
+    area: "authorization",
+    file: "packages/postgres/src/migrations/0020_host_session_ends.ts",
+    tests: ["packages/postgres/test/stores/hostSessionEnds.test.ts"],
+    faults: [
+      {
+        id: "host-session-ended-by-older",
+        find: "interval '400 days'",
+        put: "interval '1 day'",
+        why: "The id of a host's own session begins no other for 400 days, whichever release ends it."
+      },
+      {
+        id: "host-session-ended-bare",
+        find: " and new.id_token_digest <> 'host ' || new.id",
+        put: "",
+        why: "What nothing can begin again is not kept for 400 days."
+      }
+    ]
   }
 ]
