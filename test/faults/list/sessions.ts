@@ -213,7 +213,7 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
-    area: "authorization",
+    area: "credentials",
     file: "packages/postgres/src/migrations/0020_host_session_ends.ts",
     tests: ["packages/postgres/test/stores/hostSessionEnds.test.ts"],
     faults: [
