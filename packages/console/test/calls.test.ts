@@ -47,6 +47,29 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
     })
   )
 
+  it.effect("a page's own calls do not wait for those of the frame", () =>
+    Effect.gen(function* () {
+      const { arrival, held } = yield* ApiDouble
+      const { browser, here, home, project } = yield* withProject("together@example.com")
+      const firstOf: Readonly<Record<string, string>> = {
+        [`${home}/projects`]: "/v1/projects",
+        [`${home}/activity`]: "/v1/events/history",
+        [`${home}/api-keys`]: "/v1/api-keys/",
+        [`${home}/regions`]: "/v1/regions",
+        [here]: `/v1/projects/${project.id}/operations`,
+        [`${here}/branches`]: `/v1/projects/${project.id}/branches`,
+        [`${here}/endpoints`]: `/v1/projects/${project.id}/endpoints`,
+        [`${here}/operations`]: `/v1/projects/${project.id}/operations`,
+        [`${here}/ip-allow`]: `/v1/projects/${project.id}/ip-allow`
+      }
+      for (const [page, path] of Object.entries(firstOf)) {
+        held.set("/v1/auth/whoami", arrival(path))
+        assert.strictEqual((yield* go(() => browser.open(page))).status, 200, page)
+      }
+      held.clear()
+    })
+  )
+
   it.effect("a project that is older than those of the menu is read by its id", () =>
     Effect.gen(function* () {
       const { last, state } = yield* ApiDouble

@@ -98,10 +98,11 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
 
   it.effect("a page of another organization shows and changes nothing, and offers the switch", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
+      const { last, state } = yield* ApiDouble
       const { browser, home, team } = yield* inTwo("tabs@example.com")
       const elsewhere = yield* go(() => browser.open(`/orgs/${team.id}/api-keys`))
       assert.strictEqual(elsewhere.status, 409)
+      assert.isUndefined(last("GET", "/v1/api-keys/"), "Keys of the active organization were read.")
       assert.match(elsewhere.text, /This page belongs to Acme &amp; Sons/)
       const keys = state.keys.size
       const late = yield* go(() => browser.post(`/orgs/${team.id}/api-keys`, { name: "late" }))

@@ -4,7 +4,7 @@
  * Pages are under `/orgs/{org_id}`, and a session acts in one organization at a time. When another tab has switched it,
  * a page of the previous organization offers to switch back. It never shows or changes the active organization instead.
  */
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { ApiFailure } from "../api/ApiRefusal.ts"
 import type { ConsoleSession } from "../sessions/ConsoleSession.ts"
@@ -32,34 +32,59 @@ export interface Visit {
   readonly query: URLSearchParams
 }
 
-const visitOf = Effect.fnUntraced(function* (session: ConsoleSession) {
+const askedIn = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const params = yield* HttpRouter.params
-  const { frame, projects } = yield* loadFrame
-  const visit: Visit = {
-    session,
-    frame,
-    projects,
-    home: `/orgs/${frame.organization.id}`,
+  const asked: Asked = {
     param: (name) => params[name] ?? "",
     query: new URLSearchParams(request.url.split("?")[1] ?? "")
   }
+  return asked
+})
+
+const nothing = () => Effect.void
+
+const visitOf = Effect.fnUntraced(function* (session: ConsoleSession, asked: Asked) {
+  const { frame, projects } = yield* loadFrame
+  const visit: Visit = { ...asked, session, frame, projects, home: `/orgs/${frame.organization.id}` }
   return visit
 })
 
-/** A page of the organization in its path. Another organization of the person's: 409. Any other id: 404. */
-export const inOrganization = (handler: (visit: Visit) => Answer) =>
+/** What is known of a visit before the API has answered anything. */
+export type Asked = Pick<Visit, "param" | "query">
+
+/** The reads of a page. */
+export type Read<A> = (asked: Asked) => Effect.Effect<A, ApiFailure | UnreadableBody, Services | PerRequest>
+
+/**
+ * A page of the organization in its path. Another organization of the person's: 409. Any other id: 404.
+ *
+ * `read` runs beside the calls of the frame: what calls that arrive together need is read once for all of them
+ * (docs/design/authorization.md Z49). If the frame fails, that is the answer.
+ */
+export const inOrganizationReading = <A>(read: Read<A>, handler: (visit: Visit, read: A) => Answer) =>
   signedIn(pageRefusals)((session) =>
     Effect.gen(function* () {
-      const visit = yield* visitOf(session)
+      const asked = yield* askedIn
+      const wanted = asked.param("org_id")
+      // By the cookie, whose token may be older than what the API says. For another organization nothing is read.
+      const early = wanted === session.org_id ? yield* Effect.forkChild(read(asked), { startImmediately: true }) : null
+      const visit = yield* visitOf(session, asked)
       const { frame } = visit
-      const wanted = visit.param("org_id")
-      if (wanted === frame.organization.id) return yield* handler(visit)
+      if (wanted === frame.organization.id)
+        return yield* handler(visit, yield* early === null ? read(asked) : Fiber.join(early))
       const other = frame.organizations.find(({ id }) => id === wanted)
       return other === undefined ? notFoundPage(true) : otherOrganizationPage(frame, other)
     })
   )
 
+/** The same for a request that reads nothing before it is known to be the organization's, as a form. */
+export const inOrganization = (handler: (visit: Visit) => Answer) => inOrganizationReading(nothing, handler)
+
 /** A page without an organization in its path; it uses the active one. */
 export const inActiveOrganization = (handler: (visit: Visit) => Answer) =>
-  signedIn(pageRefusals)((session) => Effect.flatMap(visitOf(session), handler))
+  signedIn(pageRefusals)((session) =>
+    Effect.gen(function* () {
+      return yield* handler(yield* visitOf(session, yield* askedIn))
+    })
+  )

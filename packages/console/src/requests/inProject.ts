@@ -6,7 +6,7 @@ import type { ProjectShown } from "../views/records.ts"
 import { seeOther } from "../web/answer.tsx"
 import type { Form } from "../web/Form.ts"
 import { type NoticeName, noticeIn, withNotice } from "./notices.ts"
-import { inOrganization, type Visit } from "./Visit.ts"
+import { type Asked, type inOrganization, inOrganizationReading, type Read, type Visit } from "./Visit.ts"
 
 type Answer = ReturnType<Parameters<typeof inOrganization>[0]>
 
@@ -25,16 +25,29 @@ export interface Refused {
 
 export const shown: Refused = { status: 200 }
 
-export const inProject = (handler: (visit: ProjectVisit) => Answer) =>
-  inOrganization((visit) =>
-    Effect.gen(function* () {
-      const project_id = yield* idOrNotFound(parseProjectId(visit.param("project_id")))
-      const params = { project_id }
-      const listed = visit.projects.find(({ id }) => id === project_id)
-      const project = listed ?? (yield* calling((api) => api.projects.get({ params }))).project
-      return yield* handler({ ...visit, project, params, here: `${visit.home}/projects/${project_id}` })
-    })
+/** What is known of a visit to a project before the API has answered anything. */
+export type ProjectAsked = Asked & Pick<ProjectVisit, "params">
+
+const projectIn = ({ param }: Asked) => idOrNotFound(parseProjectId(param("project_id")))
+
+/** As `inOrganizationReading`. A page whose reads need the project itself reads them in its handler. */
+export const inProjectReading = <A>(
+  read: (asked: ProjectAsked) => ReturnType<Read<A>>,
+  handler: (visit: ProjectVisit, read: A) => Answer
+) =>
+  inOrganizationReading(
+    (asked) => Effect.flatMap(projectIn(asked), (project_id) => read({ ...asked, params: { project_id } })),
+    (visit, answers) =>
+      Effect.gen(function* () {
+        const project_id = yield* projectIn(visit)
+        const params = { project_id }
+        const listed = visit.projects.find(({ id }) => id === project_id)
+        const project = listed ?? (yield* calling((api) => api.projects.get({ params }))).project
+        return yield* handler({ ...visit, project, params, here: `${visit.home}/projects/${project_id}` }, answers)
+      })
   )
+
+export const inProject = (handler: (visit: ProjectVisit) => Answer) => inProjectReading(() => Effect.void, handler)
 
 /** The props that every page of a project has. */
 export const propsOf = (visit: ProjectVisit, { problem }: Refused = shown) => ({

@@ -5,19 +5,19 @@ import { calling } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { OperationShown } from "../views/records.ts"
 import { visitorAddress } from "../web/visitorAddress.ts"
-import type { ProjectVisit } from "./inProject.ts"
+import type { ProjectAsked, ProjectVisit } from "./inProject.ts"
 import { peopleOf } from "./loadNames.ts"
 
 /** So many branches and endpoints are read for names and pickers: the newest. */
 export const mostRead = 1000
 
-export const readBranches = ({ params }: ProjectVisit) =>
+export const readBranches = ({ params }: ProjectAsked) =>
   Effect.map(
     calling((api) => api.branches.list({ params, query: { limit: mostRead } })),
     ({ branches }) => branches
   )
 
-export const readEndpoints = ({ params }: ProjectVisit) =>
+export const readEndpoints = ({ params }: ProjectAsked) =>
   Effect.map(
     calling((api) => api.endpoints.list({ params, query: { limit: mostRead } })),
     ({ endpoints }) => endpoints

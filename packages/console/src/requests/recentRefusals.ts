@@ -1,7 +1,7 @@
 /** How many clients the allowlist of a project refused lately, for the overview (docs/design/console.md W54). */
 import { Clock, DateTime, Effect } from "effect"
 import { calling } from "../api/ApiRefusal.ts"
-import type { ProjectVisit } from "./inProject.ts"
+import type { ProjectAsked } from "./inProject.ts"
 
 /** All that the API keeps of a project (docs/design/api.md A23). */
 const limit = 100
@@ -17,7 +17,7 @@ export interface RecentRefusals {
 
 /** One call. The refused clients are left out (`undefined`) where it fails: the page says less. */
 export const readRecentRefusals = Effect.fnUntraced(
-  function* ({ params }: ProjectVisit) {
+  function* ({ params }: ProjectAsked) {
     const { refusals } = yield* calling((api) => api.ipAllow.refusals({ params, query: { limit } }))
     const since = (yield* Clock.currentTimeMillis) - millisecondsInHour
     const recent = refusals.filter(({ last_at }) => DateTime.toEpochMillis(last_at) >= since)

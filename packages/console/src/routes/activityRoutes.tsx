@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { calling } from "../api/ApiRefusal.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { loadNames } from "../requests/loadNames.ts"
-import { inOrganization, type Visit } from "../requests/Visit.ts"
+import { type Asked, inOrganizationReading } from "../requests/Visit.ts"
 import { ActivityPage } from "../views/ActivityPage.tsx"
 import { activityRows } from "../views/activityRows.ts"
 import { page } from "../web/answer.tsx"
@@ -22,27 +22,27 @@ const historyOf = (project_id: ProjectId | undefined, cursor: string | null) => 
   )
 }
 
-const activity = Effect.fnUntraced(function* (visit: Visit) {
-  const wanted = visit.query.get("project") ?? ""
-  const cursor = visit.query.get("cursor")
-  const project_id = Option.getOrUndefined(parseProjectId(wanted))
+const readActivity = Effect.fnUntraced(function* ({ param, query }: Asked) {
+  const cursor = query.get("cursor")
+  const project_id = Option.getOrUndefined(parseProjectId(query.get("project") ?? ""))
   const { complete, events, pagination } = yield* historyOf(project_id, cursor)
   const mentioned = events.flatMap((event) => (event.project_id === undefined ? [] : [event.project_id]))
-  const names = yield* loadNames(visit.frame.organization.id, mentioned)
+  const names = yield* loadNames(param("org_id"), mentioned)
   const newest = cursor === null
-  return page(
-    <ActivityPage
-      frame={visit.frame}
-      items={activityRows(events, names, { newest, withProject: project_id === undefined })}
-      projects={[...names.projects].map(([id, name]) => ({ id, name }))}
-      project={project_id ?? ""}
-      newest={newest}
-      next_cursor={pagination.next_cursor}
-      trimmed={!complete}
-    />
-  )
+  return {
+    items: activityRows(events, names, { newest, withProject: project_id === undefined }),
+    projects: [...names.projects].map(([id, name]) => ({ id, name })),
+    project: project_id ?? "",
+    newest,
+    next_cursor: pagination.next_cursor,
+    trimmed: !complete
+  }
 })
 
+const activity = inOrganizationReading(readActivity, ({ frame }, shown) =>
+  Effect.succeed(page(<ActivityPage frame={frame} {...shown} />))
+)
+
 export const activityRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path: "/orgs/:org_id/activity", answer: inOrganization(activity) }
+  { method: "GET", path: "/orgs/:org_id/activity", answer: activity }
 ]

@@ -7,6 +7,8 @@ import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import {
   done,
   inProject,
+  inProjectReading,
+  type ProjectAsked,
   type ProjectVisit,
   propsOf,
   type Refused,
@@ -41,8 +43,8 @@ const draftOf = ({ cidr, expires_at, label }: RuleShown, now: number): Allowlist
   })
 })
 
-const check = (visit: ProjectVisit, address: string) =>
-  calling((api) => api.ipAllow.check({ params: visit.params, query: { address } })).pipe(
+const check = ({ params }: ProjectAsked, address: string) =>
+  calling((api) => api.ipAllow.check({ params, query: { address } })).pipe(
     Effect.map(({ allowed, matched }): Checked => ({ address, allowed, matched })),
     Effect.catchIf(refusedWith("invalid_request"), () =>
       Effect.succeed<Checked>({
@@ -55,10 +57,10 @@ const check = (visit: ProjectVisit, address: string) =>
   )
 
 /** The refused clients from the place that the address names. A text that is not a place is the beginning. */
-const refusedClients = (visit: ProjectVisit) => {
+const refusedClients = ({ params, query: asked }: ProjectAsked) => {
   const read = (query: { readonly limit: number; readonly cursor?: string }) =>
-    calling((api) => api.ipAllow.refusals({ params: visit.params, query }))
-  const cursor = visit.query.get("refused") ?? ""
+    calling((api) => api.ipAllow.refusals({ params, query }))
+  const cursor = asked.get("refused") ?? ""
   const first = read({ limit: refusedShown })
   return Effect.map(
     cursor === ""
@@ -69,9 +71,9 @@ const refusedClients = (visit: ProjectVisit) => {
 }
 
 /** Refused clients outlive their endpoint. An API of an older version does not list them: `null`. */
-const refusedAndEndpoints = Effect.fnUntraced(function* (visit: ProjectVisit) {
-  const refusals = yield* Effect.catchIf(refusedClients(visit), refusedWith("not_found"), () => Effect.succeed(null))
-  const listed = refusals === null || refusals.items.length === 0 ? [] : yield* readEndpoints(visit)
+const refusedAndEndpoints = Effect.fnUntraced(function* (asked: ProjectAsked) {
+  const refusals = yield* Effect.catchIf(refusedClients(asked), refusedWith("not_found"), () => Effect.succeed(null))
+  const listed = refusals === null || refusals.items.length === 0 ? [] : yield* readEndpoints(asked)
   return { refusals, endpoints: listed.length < mostRead ? new Set<string>(listed.map(({ id }) => id)) : null }
 })
 
@@ -81,18 +83,25 @@ const toAllow = (visit: ProjectVisit): AllowlistDraft | undefined => {
   return Result.isSuccess(parseCidrOrAddress(address)) ? { ...emptyDraft, cidr: address } : undefined
 }
 
-const allowlistPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: State = shown) {
-  const address = visit.query.get("address")?.trim() ?? ""
-  const [allowlist, own, checked, { endpoints, refusals }, now] = yield* Effect.all(
+const readAllowlist = (asked: ProjectAsked) => {
+  const address = asked.query.get("address")?.trim() ?? ""
+  return Effect.all(
     [
-      calling((api) => api.ipAllow.list({ params: visit.params })),
+      calling((api) => api.ipAllow.list({ params: asked.params })),
       readOwnAddress,
-      address === "" ? Effect.succeed(null) : check(visit, address),
-      refusedAndEndpoints(visit),
-      Clock.currentTimeMillis
+      address === "" ? Effect.succeed(null) : check(asked, address),
+      refusedAndEndpoints(asked)
     ],
     { concurrency: "unbounded" }
   )
+}
+
+const showAllowlist = Effect.fnUntraced(function* (
+  visit: ProjectVisit,
+  [allowlist, own, checked, { endpoints, refusals }]: Effect.Success<ReturnType<typeof readAllowlist>>,
+  state: State = shown
+) {
+  const now = yield* Clock.currentTimeMillis
   const wanted = visit.query.get("edit")
   const rule = state.draft === undefined ? allowlist.rules.find(({ cidr }) => cidr === wanted) : undefined
   const prefilled = state.draft === undefined && rule === undefined ? toAllow(visit) : undefined
@@ -113,6 +122,9 @@ const allowlistPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: S
     { status: state.status }
   )
 })
+
+const allowlistPage = (visit: ProjectVisit, state: State) =>
+  Effect.flatMap(readAllowlist(visit), (read) => showAllowlist(visit, read, state))
 
 /** The canonical network, with a prefix for a bare address. Text that is neither goes to the API, which refuses it. */
 const network = (text: string): string => Result.getOrElse(parseCidrOrAddress(text), () => text)
@@ -208,7 +220,7 @@ const resetRules = inProject((visit) =>
 const path = "/orgs/:org_id/projects/:project_id/ip-allow"
 
 export const allowlistRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inProject((visit) => allowlistPage(visit)) },
+  { method: "GET", path, answer: inProjectReading(readAllowlist, (visit, read) => showAllowlist(visit, read)) },
   { method: "POST", path, answer: putRule },
   { method: "POST", path: `${path}/remove`, answer: removeRule },
   { method: "POST", path: `${path}/reset`, answer: resetRules }

@@ -7,7 +7,7 @@ import { payload, wholeNumber } from "../api/payload.ts"
 import type { FieldError } from "../components/ErrorSummary.tsx"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
-import { inOrganization, type Visit } from "../requests/Visit.ts"
+import { type Asked, inOrganization, inOrganizationReading, type Visit } from "../requests/Visit.ts"
 import { ApiKeyPage } from "../views/ApiKey.tsx"
 import { ApiKeysPage, scopeName } from "../views/ApiKeys.tsx"
 import { emptyKeyDraft, type KeyDraft, NewApiKeyPage } from "../views/NewApiKey.tsx"
@@ -24,22 +24,18 @@ const scopeProjects = Effect.map(
   ({ projects }) => projects
 )
 
-const listPage = Effect.fnUntraced(function* (visit: Visit) {
-  const cursor = visit.query.get("cursor")
+const readKeys = Effect.fnUntraced(function* ({ query }: Asked) {
+  const cursor = query.get("cursor")
   const { api_keys, pagination } = yield* calling((api) =>
     api.apiKeys.list({ query: cursor === null ? {} : { cursor } })
   )
   const projects = api_keys.some(({ scope }) => scope.type !== "organization") ? yield* scopeProjects : []
-  return page(
-    <ApiKeysPage
-      frame={visit.frame}
-      api_keys={api_keys}
-      projects={projects}
-      next_cursor={pagination.next_cursor}
-      notice={noticeIn(visit.query)}
-    />
-  )
+  return { api_keys, projects, next_cursor: pagination.next_cursor }
 })
+
+const list = inOrganizationReading(readKeys, ({ frame, query }, keys) =>
+  Effect.succeed(page(<ApiKeysPage frame={frame} {...keys} notice={noticeIn(query)} />))
+)
 
 interface NewState {
   readonly status: number
@@ -215,7 +211,7 @@ const path = "/orgs/:org_id/api-keys"
 const key = `${path}/:api_key_id` as const
 
 export const apiKeyRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inOrganization(listPage) },
+  { method: "GET", path, answer: list },
   { method: "POST", path, answer: create },
   { method: "GET", path: `${path}/new`, answer: inOrganization((visit) => newPage(visit)) },
   { method: "GET", path: key, answer: inOrganization((visit) => keyPage(visit)) },

@@ -9,6 +9,8 @@ import {
   branchIn,
   done,
   inProject,
+  inProjectReading,
+  type ProjectAsked,
   type ProjectVisit,
   propsOf,
   type Refused,
@@ -26,17 +28,19 @@ import type { BranchShown } from "../views/records.ts"
 import { page } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-const branchesPage = Effect.fnUntraced(function* (visit: ProjectVisit) {
-  const cursor = visit.query.get("cursor")
-  const { params } = visit
+const readTree = Effect.fnUntraced(function* (asked: ProjectAsked) {
+  const { params, query } = asked
+  const cursor = query.get("cursor")
   const [{ branches, pagination }, endpoints] = yield* Effect.all(
-    [calling((api) => api.branches.list({ params, query: cursor === null ? {} : { cursor } })), readEndpoints(visit)],
+    [calling((api) => api.branches.list({ params, query: cursor === null ? {} : { cursor } })), readEndpoints(asked)],
     { concurrency: "unbounded" }
   )
-  return page(
-    <BranchesPage {...propsOf(visit)} branches={branches} endpoints={endpoints} next_cursor={pagination.next_cursor} />
-  )
+  return { branches, endpoints, next_cursor: pagination.next_cursor }
 })
+
+const tree = inProjectReading(readTree, (visit, read) =>
+  Effect.succeed(page(<BranchesPage {...propsOf(visit)} {...read} />))
+)
 
 type BranchState = Refused & Pick<BranchPageProps, "draft" | "errors">
 
@@ -197,7 +201,7 @@ const path = "/orgs/:org_id/projects/:project_id/branches"
 const one = `${path}/:branch_id` as const
 
 export const branchRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inProject(branchesPage) },
+  { method: "GET", path, answer: tree },
   { method: "POST", path, answer: create },
   { method: "GET", path: `${path}/new`, answer: inProject((visit) => newBranchPage(visit)) },
   { method: "GET", path: one, answer: inProject((visit) => branchPage(visit)) },

@@ -9,6 +9,8 @@ import {
   done,
   endpointIn,
   inProject,
+  inProjectReading,
+  type ProjectAsked,
   type ProjectVisit,
   propsOf,
   type Refused,
@@ -26,17 +28,19 @@ import { type EndpointDraft, NewEndpointPage, type NewEndpointPageProps } from "
 import { page } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-const endpointsPage = Effect.fnUntraced(function* (visit: ProjectVisit) {
-  const cursor = visit.query.get("cursor")
-  const { params } = visit
+const readList = Effect.fnUntraced(function* (asked: ProjectAsked) {
+  const { params, query } = asked
+  const cursor = query.get("cursor")
   const [{ endpoints, pagination }, branches] = yield* Effect.all(
-    [calling((api) => api.endpoints.list({ params, query: cursor === null ? {} : { cursor } })), readBranches(visit)],
+    [calling((api) => api.endpoints.list({ params, query: cursor === null ? {} : { cursor } })), readBranches(asked)],
     { concurrency: "unbounded" }
   )
-  return page(
-    <EndpointsPage {...propsOf(visit)} endpoints={endpoints} branches={branches} next_cursor={pagination.next_cursor} />
-  )
+  return { endpoints, branches, next_cursor: pagination.next_cursor }
 })
+
+const list = inProjectReading(readList, (visit, read) =>
+  Effect.succeed(page(<EndpointsPage {...propsOf(visit)} {...read} />))
+)
 
 const endpointPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: Refused = shown) {
   const params = yield* endpointIn(visit)
@@ -144,7 +148,7 @@ const one = `${path}/:endpoint_id` as const
 const timeout = (form: Form) => ({ suspend_timeout_seconds: wholeNumber(form.text("timeout")) })
 
 export const endpointRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inProject(endpointsPage) },
+  { method: "GET", path, answer: list },
   { method: "POST", path, answer: create },
   { method: "GET", path: `${path}/new`, answer: inProject((visit) => newEndpointPage(visit)) },
   { method: "GET", path: one, answer: inProject((visit) => endpointPage(visit)) },

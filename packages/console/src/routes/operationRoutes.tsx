@@ -3,7 +3,17 @@ import { OperationAction, OperationStatus, parseBranchId, parseEndpointId, parse
 import { Effect, Option, Schema } from "effect"
 import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
-import { done, inProject, type ProjectVisit, propsOf, type Refused, refusedNow, shown } from "../requests/inProject.ts"
+import {
+  done,
+  inProject,
+  inProjectReading,
+  type ProjectAsked,
+  type ProjectVisit,
+  propsOf,
+  type Refused,
+  refusedNow,
+  shown
+} from "../requests/inProject.ts"
 import { readBranches, readEndpoints, readPeople } from "../requests/projectReads.ts"
 import type { OperationFilterShown } from "../views/project/OperationFilterForm.tsx"
 import { OperationsPage } from "../views/project/Operations.tsx"
@@ -38,20 +48,26 @@ const shownOf = ({ action, branch_id, endpoint_id, status }: ReturnType<typeof f
     endpoint: endpoint_id ?? ""
   }) satisfies OperationFilterShown
 
-const operationsPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: Refused = shown) {
-  const cursor = visit.query.get("cursor")
-  const filter = filterIn(visit.query)
-  const { params } = visit
-  const [{ operations, pagination }, branches, endpoints] = yield* Effect.all(
+const readOperations = (asked: ProjectAsked) => {
+  const { params, query } = asked
+  const cursor = query.get("cursor")
+  return Effect.all(
     [
       calling((api) =>
-        api.operations.list({ params, query: { ...filter, limit, ...(cursor === null ? {} : { cursor }) } })
+        api.operations.list({ params, query: { ...filterIn(query), limit, ...(cursor === null ? {} : { cursor }) } })
       ),
-      readBranches(visit),
-      readEndpoints(visit)
+      readBranches(asked),
+      readEndpoints(asked)
     ],
     { concurrency: "unbounded" }
   )
+}
+
+const operationsPage = Effect.fnUntraced(function* (
+  visit: ProjectVisit,
+  [{ operations, pagination }, branches, endpoints]: Effect.Success<ReturnType<typeof readOperations>>,
+  state: Refused = shown
+) {
   return page(
     <OperationsPage
       {...propsOf(visit, state)}
@@ -59,9 +75,9 @@ const operationsPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: 
       operations={operations}
       branches={branches}
       endpoints={endpoints}
-      filter={shownOf(filter)}
+      filter={shownOf(filterIn(visit.query))}
       next_cursor={pagination.next_cursor}
-      cursor={cursor}
+      cursor={visit.query.get("cursor")}
     />,
     { status: state.status }
   )
@@ -72,7 +88,9 @@ const cancel = inProject((visit) =>
     const operation_id = yield* idOrNotFound(parseOperationId(visit.param("operation_id")))
     return yield* calling((api) => api.operations.cancel({ params: { ...visit.params, operation_id } })).pipe(
       Effect.as(done(`${visit.here}/operations${queryOf(shownOf(filterIn(visit.query)))}`, "operation-cancelled")),
-      Effect.catchIf(refusedNow, ({ detail, status }) => operationsPage(visit, { status, problem: detail }))
+      Effect.catchIf(refusedNow, ({ detail, status }) =>
+        Effect.flatMap(readOperations(visit), (read) => operationsPage(visit, read, { status, problem: detail }))
+      )
     )
   })
 )
@@ -80,6 +98,6 @@ const cancel = inProject((visit) =>
 const path = "/orgs/:org_id/projects/:project_id/operations"
 
 export const operationRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inProject((visit) => operationsPage(visit)) },
+  { method: "GET", path, answer: inProjectReading(readOperations, (visit, read) => operationsPage(visit, read)) },
   { method: "POST", path: `${path}/:operation_id/cancel`, answer: cancel }
 ]

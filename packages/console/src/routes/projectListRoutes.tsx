@@ -7,7 +7,7 @@ import { payload } from "../api/payload.ts"
 import type { FieldError } from "../components/ErrorSummary.tsx"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
-import { inOrganization, type Visit } from "../requests/Visit.ts"
+import { type Asked, inOrganization, inOrganizationReading, type Visit } from "../requests/Visit.ts"
 import { NewProjectPage, type ProjectDraft } from "../views/NewProject.tsx"
 import { ProjectsPage } from "../views/Projects.tsx"
 import { page, seeOther } from "../web/answer.tsx"
@@ -17,8 +17,8 @@ import { Form } from "../web/Form.ts"
 const pageSize = 20
 const callsAtOnce = 5
 
-const projectsPage = Effect.fnUntraced(function* (visit: Visit) {
-  const cursor = visit.query.get("cursor")
+const readProjects = Effect.fnUntraced(function* ({ query }: Asked) {
+  const cursor = query.get("cursor")
   const { pagination, projects } = yield* calling((api) =>
     api.projects.list({ query: { limit: pageSize, ...(cursor === null ? {} : { cursor }) } })
   )
@@ -32,10 +32,12 @@ const projectsPage = Effect.fnUntraced(function* (visit: Visit) {
       ),
     { concurrency: callsAtOnce }
   )
-  return page(
-    <ProjectsPage frame={visit.frame} rows={rows} next_cursor={pagination.next_cursor} notice={noticeIn(visit.query)} />
-  )
+  return { rows, next_cursor: pagination.next_cursor }
 })
+
+const list = inOrganizationReading(readProjects, ({ frame, query }, projects) =>
+  Effect.succeed(page(<ProjectsPage frame={frame} {...projects} notice={noticeIn(query)} />))
+)
 
 interface NewState {
   readonly status: number
@@ -104,7 +106,7 @@ const create = inOrganization((visit) =>
 const path = "/orgs/:org_id/projects"
 
 export const projectListRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inOrganization(projectsPage) },
+  { method: "GET", path, answer: list },
   { method: "POST", path, answer: create },
   { method: "GET", path: `${path}/new`, answer: inOrganization((visit) => newProjectPage(visit)) }
 ]

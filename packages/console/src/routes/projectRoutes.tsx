@@ -5,7 +5,16 @@ import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
-import { inProject, type ProjectVisit, propsOf, type Refused, refusedNow, shown } from "../requests/inProject.ts"
+import {
+  inProject,
+  inProjectReading,
+  type ProjectAsked,
+  type ProjectVisit,
+  propsOf,
+  type Refused,
+  refusedNow,
+  shown
+} from "../requests/inProject.ts"
 import { branchWanted, readBranches, readEndpoints, readOwnAddress, readPeople } from "../requests/projectReads.ts"
 import { readRecentRefusals } from "../requests/recentRefusals.ts"
 import { tabNamed } from "../views/project/connection.ts"
@@ -18,27 +27,30 @@ import { Form } from "../web/Form.ts"
 const newest = 6
 
 /** The allowlist, and how many clients it refused lately. An empty list refuses no client, and is not asked. */
-const readAllowlist = Effect.fnUntraced(function* (visit: ProjectVisit) {
-  const allowlist = yield* calling((api) => api.ipAllow.list({ params: visit.params }))
-  return [allowlist, allowlist.restricted ? yield* readRecentRefusals(visit) : undefined] as const
+const readAllowlist = Effect.fnUntraced(function* (asked: ProjectAsked) {
+  const allowlist = yield* calling((api) => api.ipAllow.list({ params: asked.params }))
+  return [allowlist, allowlist.restricted ? yield* readRecentRefusals(asked) : undefined] as const
 })
 
-const overviewPage = Effect.fnUntraced(function* (
-  visit: ProjectVisit,
-  state: Refused = shown,
-  asked: URLSearchParams = visit.query
-) {
-  const { params, project } = visit
-  const [branches, endpoints, { operations }, [allowlist, refused], own] = yield* Effect.all(
+const readOverview = (asked: ProjectAsked) =>
+  Effect.all(
     [
-      readBranches(visit),
-      readEndpoints(visit),
-      calling((api) => api.operations.list({ params, query: { limit: newest } })),
-      readAllowlist(visit),
+      readBranches(asked),
+      readEndpoints(asked),
+      calling((api) => api.operations.list({ params: asked.params, query: { limit: newest } })),
+      readAllowlist(asked),
       readOwnAddress
     ],
     { concurrency: "unbounded" }
   )
+
+const overview = Effect.fnUntraced(function* (
+  visit: ProjectVisit,
+  [branches, endpoints, { operations }, [allowlist, refused], own]: Effect.Success<ReturnType<typeof readOverview>>,
+  state: Refused = shown,
+  asked: URLSearchParams = visit.query
+) {
+  const { project } = visit
   const mayWrite = visit.frame.permissions.includes("mint_read_write")
   return page(
     <OverviewPage
@@ -106,7 +118,9 @@ const createPassword = inProject((visit) =>
       )
     }).pipe(
       Effect.catchIf(refusedNow, ({ detail, status }) =>
-        overviewPage(visit, { status, problem: detail }, pickedIn(form))
+        Effect.flatMap(readOverview(visit), (read) =>
+          overview(visit, read, { status, problem: detail }, pickedIn(form))
+        )
       )
     )
   })
@@ -118,7 +132,7 @@ const path = "/orgs/:org_id/projects/:project_id"
 const showProject = inProject((visit) => Effect.succeed(seeOther(visit.here)))
 
 export const projectRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inProject((visit) => overviewPage(visit)) },
+  { method: "GET", path, answer: inProjectReading(readOverview, (visit, read) => overview(visit, read)) },
   { method: "POST", path: `${path}/connect`, answer: pick },
   { method: "GET", path: `${path}/credentials`, answer: showProject },
   { method: "POST", path: `${path}/credentials`, answer: createPassword }

@@ -24,6 +24,8 @@ export interface Answered {
   readonly written?: true
 }
 
+const pathOf = (url: string) => url.split("?")[0] ?? ""
+
 const bodyOf = async (request: IncomingMessage): Promise<unknown> => {
   const chunks: Array<Buffer> = []
   for await (const chunk of request) chunks.push(chunk)
@@ -37,6 +39,10 @@ export class ApiDouble extends Context.Service<
     readonly url: string
     readonly state: DoubleState
     readonly seen: Array<Seen>
+    /** Answers to these paths wait for their promise. */
+    readonly held: Map<string, Promise<unknown>>
+    /** Waits until a request for this path arrives. */
+    readonly arrival: (path: string) => Promise<void>
     /** The last request of this method and path. */
     readonly last: (method: string, path: string) => Seen | undefined
   }
@@ -46,11 +52,16 @@ export class ApiDouble extends Context.Service<
     Effect.gen(function* () {
       const state = new DoubleState()
       const seen: Array<Seen> = []
+      const held = new Map<string, Promise<unknown>>()
+      const arrivals = new Map<string, () => void>()
       const serve = async (request: IncomingMessage, response: ServerResponse) => {
         const body = await bodyOf(request)
         const url = request.url ?? "/"
         const method = request.method ?? "GET"
         seen.push({ method, url, headers: request.headers, body })
+        const path = pathOf(url)
+        arrivals.get(path)?.()
+        await held.get(path)
         const answer = await answerTo(
           state,
           { method, url: new URL(url, "http://api"), headers: request.headers, body },
@@ -81,7 +92,9 @@ export class ApiDouble extends Context.Service<
         url: `http://127.0.0.1:${port}`,
         state,
         seen,
-        last: (method, path) => seen.findLast((it) => it.method === method && it.url.split("?")[0] === path)
+        held,
+        arrival: (path) => new Promise((resolve) => arrivals.set(path, resolve)),
+        last: (method, path) => seen.findLast((it) => it.method === method && pathOf(it.url) === path)
       })
     })
   )
