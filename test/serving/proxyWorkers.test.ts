@@ -169,17 +169,15 @@ describe("the Postgres proxy with workers", { tags: ["psql"] }, () => {
       })
     )
 
-    it.effect(
-      "a proxy with workers drains: idle sessions end at once, others after the grace, and every process ends",
-      () =>
-        Effect.gen(function* () {
-          const { open, program, workers } = yield* withWorkers()
-          const sessions = yield* open(2)
-          const pids = workers().map(({ worker }) => worker)
-          assert.strictEqual(yield* Effect.promise(() => program.stop()), 0)
-          assert.deepStrictEqual(yield* outcomes(sessions), ["57P01", "57P01"])
-          yield* gone(pids)
-        })
+    it.effect("a proxy with workers that drains ends its sessions, and every process", () =>
+      Effect.gen(function* () {
+        const { open, program, workers } = yield* withWorkers()
+        const sessions = yield* open(2)
+        const pids = workers().map(({ worker }) => worker)
+        assert.strictEqual(yield* Effect.promise(() => program.stop()), 0)
+        assert.deepStrictEqual(yield* outcomes(sessions), ["57P01", "57P01"])
+        yield* gone(pids)
+      })
     )
 
     it.effect("the whole platform in one process has its proxy in workers too", () =>

@@ -70,7 +70,16 @@ export class Computes extends Context.Service<
       const place = Effect.gen(function* () {
         const { body } = yield* call("POST", "/v1/projects", { name: "place" })
         const [path, branch] = [`/v1/projects/${body.project.id}`, String(body.branch.id)]
-        const minted = yield* call("POST", `${path}/branches/${branch}/credentials`, { access: "read_write" })
+        // Refused with 423 or 503 while the branch is being made.
+        let minted: Answer = { status: 0, body: undefined }
+        yield* eventually(
+          "a credential",
+          Effect.map(call("POST", `${path}/branches/${branch}/credentials`, { access: "read_write" }), (answer) => {
+            minted = answer
+            return answer.status === 201
+          }),
+          { every: 200 }
+        )
         const { credential, password } = minted.body
         const endpoint = String(body.endpoint.id)
         return { path, branch, endpoint, role: String(credential.role), password: String(password) }

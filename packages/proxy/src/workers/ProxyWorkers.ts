@@ -47,7 +47,7 @@ export type ProxyWorkers = Proxy["Service"] & {
 }
 
 /** How long a worker may take until it serves. */
-const startLimit = Duration.seconds(30)
+const startLimit = Duration.minutes(1)
 /** How long a worker that should have drained may still take to end. Then it is killed. */
 const exitGrace = Duration.seconds(5)
 /** The pause before a replacement: its least and its greatest length in milliseconds. It doubles with each failure. */
@@ -214,7 +214,7 @@ export const runProxyWorkers = (
     ).pipe(
       Effect.filterOrFail(
         (all) => all.every(Boolean),
-        () => new WorkerFailed({ reason: "it ended before it served, or took more than 30 seconds" })
+        () => new WorkerFailed({ reason: "it ended before it served, or took more than a minute" })
       )
     )
     const server = yield* listen(config, accept)
