@@ -29,6 +29,7 @@ import { instances } from "./list/instances.ts"
 import { keys } from "./list/keys.ts"
 import { library } from "./list/library.ts"
 import { lists } from "./list/lists.ts"
+import { localProcesses } from "./list/localProcesses.ts"
 import { localRoles } from "./list/localRoles.ts"
 import { narthex } from "./list/narthex.ts"
 import { operationActions } from "./list/operationActions.ts"
@@ -87,6 +88,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...keys,
   ...library,
   ...lists,
+  ...localProcesses,
   ...localRoles,
   ...narthex,
   ...branchQueues,

@@ -5,11 +5,13 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { clusterAt } from "../src/cluster/Cluster.ts"
-import { findPostmaster } from "../src/cluster/PostgresProcess.ts"
+import { findPostmaster, startPostgres, stopPostgres } from "../src/cluster/PostgresProcess.ts"
+import { findMachine } from "../src/machine/Machine.ts"
 import { processesOf } from "../src/machine/Processes.ts"
-import { dataDirectory, kinds } from "./support.ts"
+import { yieldFully } from "../src/machine/yieldFully.ts"
+import { dataDirectory, kinds, minted } from "./support.ts"
 
 const branch_id = BranchId.make("br-main")
 const endpoint_id = EndpointId.make("ep-main")
@@ -32,6 +34,14 @@ const memoryScoreOf = (pid: number): ReadonlyArray<number> => {
   }
 }
 
+const clusterIn = (dataDir: string) =>
+  clusterAt(realpathSync(join(dataDir, "computes", "branches", branch_id)), "compute")
+
+const lowerBy = (more: number) => Math.min(constants.priority.PRIORITY_LOW, getPriority() + more)
+
+const prioritiesOf = (dataDir: string) =>
+  Effect.map(processesOf(clusterIn(dataDir).name), (pids) => new Set(pids.flatMap(priorityOf)))
+
 describe("the priority of computes", () => {
   it.live("every process of a compute yields the CPU to the supervisor, and ends before it when memory is short", () =>
     Effect.gen(function* () {
@@ -40,11 +50,10 @@ describe("the priority of computes", () => {
         const driver = yield* ComputeDriver
         yield* driver.createBranch(branch_id, Option.none())
         yield* driver.start({ branch_id, endpoint_id, generation: 1, roles: [] })
-        const cluster = clusterAt(realpathSync(join(dataDir, "computes", "branches", branch_id)), "compute")
+        const cluster = clusterIn(dataDir)
         const priorities = (yield* processesOf(cluster.name)).flatMap(priorityOf)
         assert.isAbove(priorities.length, 1)
-        const lower = Math.min(constants.priority.PRIORITY_LOW, getPriority() + 10)
-        assert.deepStrictEqual(new Set(priorities), new Set([lower]))
+        assert.deepStrictEqual(new Set(priorities), new Set([lowerBy(10)]))
         const postmaster = Option.getOrThrow(yield* findPostmaster(cluster))
         const children = (yield* processesOf(cluster.name)).filter((pid) => pid !== postmaster)
         const scores = children.flatMap(memoryScoreOf)
@@ -54,6 +63,35 @@ describe("the priority of computes", () => {
         assert.strictEqual(memoryScoreOf(postmaster)[0], memoryScoreOf(process.pid)[0])
       })
       yield* Effect.provide(work, LocalComputeDriver.layer({ dataDir, binaries: kinds[0].choice }))
+    })
+  )
+
+  it.live("a server that starts has a priority between the supervisor's and that of one that serves", () =>
+    Effect.gen(function* () {
+      const options = { dataDir: yield* dataDirectory(0), binaries: kinds[0].choice }
+      const create = ComputeDriver.use((driver) => driver.createBranch(branch_id, Option.none()))
+      yield* Effect.provide(create, LocalComputeDriver.layer(options))
+      const cluster = clusterIn(options.dataDir)
+      const started = startPostgres(cluster, yield* findMachine(options))
+      const postmaster = yield* Effect.acquireRelease(started, () => Effect.orDie(stopPostgres(cluster)))
+      assert.deepStrictEqual(yield* prioritiesOf(options.dataDir), new Set([lowerBy(5)]))
+      yield* yieldFully(postmaster)
+      assert.deepStrictEqual(yield* prioritiesOf(options.dataDir), new Set([lowerBy(10)]))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a server that was restarted to apply its roles yields the CPU as any other", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      const work = Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        yield* driver.createBranch(branch_id, Option.none())
+        yield* driver.start({ branch_id, endpoint_id, generation: 1, roles: [minted("writer", "read_write")] })
+        assert.deepStrictEqual(yield* prioritiesOf(dataDir), new Set([lowerBy(10)]))
+      })
+      // Without time for the roles, the server is restarted.
+      const limits = { revocation_within: Duration.zero }
+      yield* Effect.provide(work, LocalComputeDriver.layer({ dataDir, binaries: kinds[0].choice, limits }))
     })
   )
 })

@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
+import { superuser } from "../src/cluster/Cluster.ts"
 import { groupsSessions, yieldNewGroups } from "../src/machine/sessionGroups.ts"
 import { niceness } from "../src/machine/yieldingCpu.ts"
 import { open, runningBranch } from "./runningBranch.ts"
@@ -22,16 +23,20 @@ const session = Effect.gen(function* () {
   return { backend, server: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]) }
 })
 
-/** A folder like `/proc`: one server with these sessions, on a kernel that groups processes. It is deleted at the end. */
-const processes = (server: number, sessions: ReadonlyArray<number>) =>
+/**
+ * A folder like `/proc`: one server with these sessions and their command lines, on a kernel that groups processes. It is
+ * deleted at the end.
+ */
+const processes = (server: number, sessions: Readonly<Record<number, string>>) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const proc = mkdtempSync(join(tmpdir(), "narthex-proc-"))
-      for (const pid of [server, ...sessions]) {
+      for (const [pid, command] of Object.entries({ [server]: "postgres\0-D", ...sessions })) {
         mkdirSync(join(proc, `${pid}/task/${pid}`), { recursive: true })
         writeFileSync(join(proc, `${pid}/autogroup`), "0")
-        writeFileSync(join(proc, `${pid}/task/${pid}/children`), pid === server ? `${sessions.join(" ")} ` : "")
+        writeFileSync(join(proc, `${pid}/cmdline`), command)
       }
+      writeFileSync(join(proc, `${server}/task/${server}/children`), `${Object.keys(sessions).join(" ")} `)
       return { proc, nice: (pid: number) => readFileSync(join(proc, `${pid}/autogroup`), "utf8").slice(0, 2) }
     }),
     ({ proc }) => Effect.sync(() => rmSync(proc, { recursive: true }))
@@ -62,7 +67,7 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
         // Without privileges the kernel accepts ten changes in a second.
         yield* eventually(
           "the session's group to yield",
-          Effect.map(yieldNewGroups([server], yielding), () => yielding.has(backend)),
+          Effect.map(yieldNewGroups([server], superuser, yielding), () => yielding.has(backend)),
           { every: 100 }
         )
         assert.deepStrictEqual([groupOf(backend), groupOf(server)], [niceness, niceness])
@@ -74,11 +79,26 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
   // For kernels that do not group, and for processes in a CPU control group.
   it.effect("each process of a server is changed once, and a new one by the next call", () =>
     Effect.gen(function* () {
-      const { nice, proc } = yield* processes(10, [11, 12])
+      const writer = "postgres: narthex-1: writer postgres [local] SELECT"
+      const { nice, proc } = yield* processes(10, { 11: "postgres: narthex-1: checkpointer ", 12: writer })
       const yielding = new Set([12])
-      yield* yieldNewGroups([10], yielding, proc)
+      yield* yieldNewGroups([10], superuser, yielding, proc)
       assert.deepStrictEqual([10, 11, 12].map(nice), [String(niceness), String(niceness), "0"])
       assert.deepStrictEqual(yielding, new Set([12, 10, 11]))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("sessions of the supervisor, and those that do not show yet whose they are, are left alone", () =>
+    Effect.gen(function* () {
+      const { nice, proc } = yield* processes(10, {
+        11: `postgres: narthex-1: ${superuser} postgres [local] idle`,
+        12: "postgres\0-D\0/proc/self/fd/3\0",
+        13: `postgres: narthex-1: ${superuser}_writer postgres [local] idle`
+      })
+      const yielding = new Set<number>()
+      yield* yieldNewGroups([10], superuser, yielding, proc)
+      assert.deepStrictEqual([11, 12, 13].map(nice), ["0", "0", String(niceness)])
+      assert.deepStrictEqual(yielding, new Set([10, 13]))
     }).pipe(Effect.scoped)
   )
 
@@ -86,7 +106,7 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
     Effect.gen(function* () {
       const ended = 2 ** 22 + 1
       const yielding = new Set([ended])
-      yield* yieldNewGroups([ended + 1], yielding)
+      yield* yieldNewGroups([ended + 1], superuser, yielding)
       assert.deepStrictEqual(yielding, new Set())
     })
   )

@@ -5,9 +5,6 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 const revocation = ["packages/local-postgres/test/Revocation.test.ts"]
 const minted = ["packages/local-postgres/test/MintedRoles.test.ts"]
 
-const groups = ["packages/local-postgres/test/sessionGroups.test.ts"]
-const priority = ["packages/local-postgres/test/computePriority.test.ts"]
-
 export const localRoles: ReadonlyArray<FaultsOfFile> = [
   {
     area: "computes",
@@ -92,59 +89,6 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
-    file: "packages/local-postgres/src/cluster/PostgresProcess.ts",
-    tests: priority,
-    faults: [
-      {
-        id: "compute-priority",
-        find: 'cluster.purpose === "compute" ? yieldingCpu',
-        put: 'cluster.purpose !== "compute" ? yieldingCpu',
-        why: "Computes yield the CPU to the supervisor."
-      },
-      {
-        id: "compute-leftovers",
-        find: "while: meetsLeftovers",
-        put: "while: () => false",
-        why: "A start waits for processes of the server before.",
-        tests: ["packages/local-postgres/test/Failures.test.ts"]
-      }
-    ]
-  },
-  {
-    area: "computes",
-    file: "packages/local-postgres/src/machine/sessionGroups.ts",
-    tests: groups,
-    faults: [
-      {
-        id: "groups-of-postmasters",
-        find: "[...postmasters, ...servers.flat()]",
-        put: "postmasters",
-        why: "The group of a tenant's session yields the CPU to the supervisor."
-      },
-      {
-        id: "groups-of-ended",
-        find: "if (!present.has(pid)) yielding.delete(pid)",
-        put: "if (present.has(pid)) yielding.delete(pid)",
-        why: "A process that gets the pid of an ended one is not taken for it."
-      }
-    ]
-  },
-  {
-    area: "computes",
-    file: "packages/local-postgres/src/computes/LocalComputeDriver.ts",
-    tests: groups,
-    faults: [
-      {
-        id: "groups-unwatched",
-        find: "yield* Effect.forkScoped(yieldGroups(postmasters))",
-        put: "",
-        why: "Sessions that begin while the machine is busy yield the CPU.",
-        needs: "autogroup"
-      }
-    ]
-  },
-  {
-    area: "computes",
     file: "packages/local-postgres/src/cluster/ClusterCopy.ts",
     tests: ["packages/local-postgres/test/ClusterCopy.test.ts"],
     faults: [
@@ -159,19 +103,6 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         find: "lines.every((line) => vanished.test(line))",
         put: "lines.some((line) => vanished.test(line))",
         why: "A file that cannot be copied fails the copy."
-      }
-    ]
-  },
-  {
-    area: "computes",
-    file: "packages/local-postgres/src/machine/yieldingCpu.ts",
-    tests: priority,
-    faults: [
-      {
-        id: "compute-niceness",
-        find: "const niceness = 10",
-        put: "const niceness = 1",
-        why: "A process of the supervisor counts as several of a tenant."
       }
     ]
   },

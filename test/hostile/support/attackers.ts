@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { assert } from "@effect/vitest"
-import { yieldingCpu } from "../../../packages/local-postgres/src/machine/yieldingCpu.ts"
+import { niceness, yieldingCpu } from "../../../packages/local-postgres/src/machine/yieldingCpu.ts"
 import { within } from "../../harness/eventually.ts"
 import { note } from "../../harness/note.ts"
 import { program } from "../../harness/programs.ts"
@@ -18,7 +18,7 @@ export type Outcomes = Readonly<Record<string, Readonly<Record<string, number>>>
  * The attackers stand for other machines, but they run on the platform's. So they yield the CPU to it, as computes do.
  */
 export const startAttack = async (means: Means) => {
-  const [command, args] = yieldingCpu(process.execPath, [await program("attackers"), JSON.stringify(means)])
+  const [command, args] = yieldingCpu(process.execPath, [await program("attackers"), JSON.stringify(means)], niceness)
   const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] })
   toLog(child.stderr)
   const lines = createInterface({ input: child.stdout })

@@ -21,7 +21,7 @@ import type { Machine } from "../machine/Machine.ts"
 import { type Identity, ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
 import { environment } from "../machine/runProgram.ts"
-import { yieldingCpu } from "../machine/yieldingCpu.ts"
+import { preparingNiceness, yieldingCpu } from "../machine/yieldingCpu.ts"
 import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
 
 const readyWithin = "60 seconds"
@@ -35,12 +35,15 @@ export const findPostmaster = (cluster: Cluster) =>
     return pid > 0 && belongsTo(pid, cluster.name) ? Option.some(pid) : Option.none()
   })
 
-/** Returns when the cluster accepts connections. A postmaster that is already running is adopted. */
+/**
+ * Returns the pid of the postmaster when the cluster accepts connections. One that is already running is adopted. The
+ * postmaster of a compute prepares: `yieldFully` is for before it serves.
+ */
 export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Cluster, machine: Machine) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
     yield* becomesReady(cluster, running.value, () => !belongsTo(running.value, cluster.name), 0)
-    return
+    return running.value
   }
   const [major, owner] = yield* Effect.all([majorOf(cluster.data), ownerOf(cluster.data, machine.user)], {
     concurrency: "unbounded"
@@ -57,20 +60,21 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   yield* writeConfiguration(cluster, major, owner, machine.user)
   // At most ten seconds.
   const again = { while: meetsLeftovers, schedule: Schedule.spaced("100 millis"), times: 100 }
-  yield* Effect.retry(started(cluster, machine, owner), again)
+  return yield* Effect.retry(started(cluster, machine, owner), again)
 })
 
 const started = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine, owner: Identity) {
   const logFrom = yield* prepareLog(cluster)
   // An interruption before readiness ends the server: until it has written `postmaster.pid`, no other process can find
   // it.
-  yield* Effect.uninterruptibleMask((restore) =>
+  return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const child = yield* spawned(() => spawnPostmaster(cluster, machine, owner))
       const hasEnded = () => child.exitCode !== null || child.signalCode !== null
       yield* restore(becomesReady(cluster, child.pid, hasEnded, logFrom)).pipe(
         Effect.onInterrupt(() => Effect.ignore(endProcess(child.pid, cluster)))
       )
+      return child.pid
     })
   )
 })
@@ -174,7 +178,8 @@ const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: Identity) =>
   try {
     const postgres = join(machine.binaries.directory, "postgres")
     const args = ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`]
-    const [command, given] = cluster.purpose === "compute" ? yieldingCpu(postgres, args) : ([postgres, args] as const)
+    const [command, given] =
+      cluster.purpose === "compute" ? yieldingCpu(postgres, args, preparingNiceness) : ([postgres, args] as const)
     const child = spawn(command, given, {
       cwd: "/",
       env: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,

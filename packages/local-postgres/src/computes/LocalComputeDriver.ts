@@ -18,7 +18,7 @@ import { mkdir, readdir } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { BranchId, type Compute, ComputeDriver, type ComputeRole, type ComputeStart, EndpointId } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
-import { type Cluster, clusterAt, majorOf } from "../cluster/Cluster.ts"
+import { type Cluster, clusterAt, majorOf, superuser } from "../cluster/Cluster.ts"
 import { copyRunning, copyStopped } from "../cluster/ClusterCopy.ts"
 import { hasData, putData, removeData, sweepData } from "../cluster/ClusterData.ts"
 import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
@@ -29,6 +29,7 @@ import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machin
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
 import { yieldGroups } from "../machine/sessionGroups.ts"
 import { awaitDirectory, type StandbyOptions } from "../machine/standby.ts"
+import { yieldFully } from "../machine/yieldFully.ts"
 import { asComputeFailed } from "./asComputeFailed.ts"
 import { branchFences } from "./BranchFences.ts"
 import { branchLocks } from "./BranchLocks.ts"
@@ -216,9 +217,10 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
         yield* links.remove(all.filter((it) => it.cluster === cluster.directory))
       }
       yield* confirm(branch_id)
-      yield* startPostgres(cluster, machine)
+      const postmaster = yield* startPostgres(cluster, machine)
       if (matches && !runs) applied.set(branch_id, { roles, prepared: true })
       else yield* enforce(cluster, roles, true)
+      yield* yieldFully(postmaster)
       yield* confirm(branch_id)
       const address = yield* links.put(name, cluster)
       yield* links.remove(former)
@@ -275,7 +277,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     if (yield* isRunning(cluster)) yield* stopUnlinked(cluster)
     else yield* stopAll(cluster)
   }
-  yield* Effect.forkScoped(yieldGroups(postmasters))
+  yield* Effect.forkScoped(yieldGroups(postmasters, superuser))
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(allClusters, (all) => Effect.forEach(all, stopAll, { concurrency: 8, discard: true })).pipe(
       Effect.catch((error) => Effect.logError("Some computes could not be stopped and are still running.", error))

@@ -11,6 +11,7 @@ import type { Cluster } from "../cluster/Cluster.ts"
 import { killPostgres, startPostgres } from "../cluster/PostgresProcess.ts"
 import type { NoRoomNow } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
+import { yieldFully } from "../machine/yieldFully.ts"
 import { applyRoles, type RolesToApply } from "./applyRoles.ts"
 import type { ComputeLimits } from "./ComputeLimits.ts"
 import type { ComputeLinks } from "./ComputeLinks.ts"
@@ -39,10 +40,11 @@ export const enforceRoles = Effect.fn("enforceRoles")(function* (
     yield* links.remove(former)
     yield* killPostgres(cluster)
     yield* confirm
-    yield* startPostgres(cluster, machine)
+    const postmaster = yield* startPostgres(cluster, machine)
     yield* Effect.mapError(applyRoles(cluster, { ...wanted, within: patience, patience }), (error) =>
       error._tag === "RolesNotApplied" ? error.reason : error
     )
+    yield* yieldFully(postmaster)
   })
   const confirmed = Effect.andThen(again, confirm)
   yield* Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster)))

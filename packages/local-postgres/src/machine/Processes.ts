@@ -35,6 +35,15 @@ export const processesOf = (name: string) =>
         .filter((pid) => belongsTo(pid, name))
   )
 
+/** The processes that this one has started and that still run; none when it has ended. */
+export const childrenOf = (pid: number, proc = "/proc"): ReadonlyArray<number> => {
+  try {
+    return readFileSync(`${proc}/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
 /** Sends a signal. Succeeds when the process has already ended. */
 export const signal = (pid: number, kind: NodeJS.Signals) =>
   Effect.try({

@@ -9,7 +9,7 @@ import { spawn } from "node:child_process"
 import { Effect } from "effect"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
 import type { Identity } from "./PostgresUser.ts"
-import { yieldingCpu } from "./yieldingCpu.ts"
+import { preparingNiceness, yieldingCpu } from "./yieldingCpu.ts"
 
 export const environment = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" }
 
@@ -18,7 +18,7 @@ export interface ProgramOptions {
   readonly identity?: Identity | undefined
   /** An open directory, which the program can enter as `/proc/self/fd/3`. */
   readonly directory?: number | undefined
-  /** It yields the CPU to this process. */
+  /** It works for a tenant, and yields the CPU to this process. */
   readonly background?: boolean
 }
 
@@ -28,7 +28,8 @@ export const runProgram = (command: string, args: ReadonlyArray<string>, options
     const fail = (reason: string) =>
       resume(Effect.fail(new LocalPostgresError({ operation: command, reason, printed: output.err })))
     let closed = false
-    const [program, given] = options.background === true ? yieldingCpu(command, args) : ([command, args] as const)
+    const [program, given] =
+      options.background === true ? yieldingCpu(command, args, preparingNiceness) : ([command, args] as const)
     const child = spawn(program, given, {
       cwd: "/",
       env: environment,

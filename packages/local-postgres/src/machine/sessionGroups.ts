@@ -7,65 +7,98 @@
  * A group has a nice value too, in `/proc/<pid>/autogroup`. A new group does not inherit it, and nothing tells when a
  * backend starts, so groups are looked for while processes wait for the CPU. Without waiting processes shares do not
  * matter.
+ *
+ * Pitfall: reading these files asynchronously. They are in memory, and each read would wait for turns of the event loop
+ * and for a thread, most when the machine is busy.
  */
-import { readFile, writeFile } from "node:fs/promises"
+import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { Effect } from "effect"
+import { childrenOf } from "./Processes.ts"
 import { niceness } from "./yieldingCpu.ts"
 
 /** Whether the kernel groups processes by session. A kernel that cannot do so has no such file. */
-export const groupsSessions: Effect.Effect<boolean> = Effect.map(
-  contents("/proc/sys/kernel/sched_autogroup_enabled"),
-  (text) => text.trim() === "1"
+export const groupsSessions: Effect.Effect<boolean> = Effect.sync(
+  () => contents("/proc/sys/kernel/sched_autogroup_enabled").trim() === "1"
 )
 
-/** A search for new groups reads three small files for each server. */
-const pause = "1 second"
+/** How long a new session can have the share of the platform. A search reads one small file for each server. */
+const pause = "100 millis"
 
-/** Lets the groups of servers yield the CPU to this process, as long as it is run. `postmasters`: the pids of servers. */
-export const yieldGroups = <R>(postmasters: Effect.Effect<ReadonlyArray<number>, never, R>) =>
+/** Searches after which the servers themselves are looked for, which reads several files for each. */
+const searches = 10
+
+/**
+ * Lets the groups of servers yield the CPU to this process, as long as it is run. `postmasters`: the pids of servers.
+ * `supervisor`: the role of this process, whose sessions are left alone, because they end the rights of others.
+ */
+export const yieldGroups = <R>(postmasters: Effect.Effect<ReadonlyArray<number>, never, R>, supervisor: string) =>
   Effect.gen(function* () {
     if (!(yield* groupsSessions)) return
     const yielding = new Set<number>()
     while (true) {
       yield* Effect.sleep(pause)
-      if (yield* isContended) yield* yieldNewGroups(yield* postmasters, yielding)
+      if (!isContended()) continue
+      const servers = yield* postmasters
+      for (let search = 0; search < searches; search++) {
+        yield* yieldNewGroups(servers, supervisor, yielding)
+        yield* Effect.sleep(pause)
+      }
     }
   })
 
 /**
- * Lets the groups of these servers' processes yield the CPU, but for those in `yielding`, which it keeps up to date.
+ * Lets the groups of these servers' processes yield the CPU, but for those in `yielding`, which it keeps up to date, and
+ * for the sessions of the supervisor.
  *
  * Without privileges the kernel accepts ten changes in a second, from all processes together. What it refuses is tried
  * again by the next call. `proc` is where the kernel shows its processes.
  */
-export const yieldNewGroups = Effect.fnUntraced(function* (
+export const yieldNewGroups = (
   postmasters: ReadonlyArray<number>,
+  supervisor: string,
   yielding: Set<number>,
   proc = "/proc"
-) {
-  const servers = yield* Effect.forEach(postmasters, (pid) => childrenOf(`${proc}/${pid}`, pid), { concurrency: 8 })
-  const present = new Set([...postmasters, ...servers.flat()])
-  for (const pid of yielding) if (!present.has(pid)) yielding.delete(pid)
-  for (const pid of present) if (!yielding.has(pid) && (yield* yieldGroup(`${proc}/${pid}`))) yielding.add(pid)
-})
+) =>
+  Effect.sync(() => {
+    const serving = postmasters
+      .flatMap((pid) => childrenOf(pid, proc))
+      .filter((pid) => yielding.has(pid) || isOf(pid, supervisor, proc) === false)
+    const present = new Set([...postmasters, ...serving])
+    for (const pid of yielding) if (!present.has(pid)) yielding.delete(pid)
+    for (const pid of present) if (!yielding.has(pid) && yieldGroup(pid, niceness, proc)) yielding.add(pid)
+  })
 
-const yieldGroup = (process: string): Effect.Effect<boolean> =>
-  Effect.tryPromise(() => writeFile(`${process}/autogroup`, String(niceness), { flag: "r+" })).pipe(
-    Effect.as(true),
-    Effect.orElseSucceed(() => false)
-  )
+/**
+ * Whether a process of a server is a session of the role; `undefined` until it has a title. A client that asks for the
+ * role has it in its title too, but does not get past the authentication.
+ */
+const isOf = (pid: number, role: string, proc: string): boolean | undefined => {
+  const [, after] = /^postgres: [^ ]+: (.*)/s.exec(contents(`${proc}/${pid}/cmdline`)) ?? []
+  return after?.startsWith(`${role} `)
+}
+
+/** Gives the group of a process a nice value. `false`: it has ended, or the kernel refuses. */
+export const yieldGroup = (pid: number, by: number, proc = "/proc"): boolean => {
+  try {
+    writeFileSync(`${proc}/${pid}/autogroup`, String(by), { flag: "r+" })
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** More processes want to run than there are cores. */
-const isContended = Effect.map(contents("/proc/loadavg"), (text) => {
-  const [runnable = "0"] = text.split(" ")[3]?.split("/") ?? []
+const isContended = (): boolean => {
+  const [runnable = "0"] = contents("/proc/loadavg").split(" ")[3]?.split("/") ?? []
   return Number(runnable) > availableParallelism()
-})
-
-const childrenOf = (process: string, pid: number) =>
-  Effect.map(contents(`${process}/task/${pid}/children`), (text) => text.split(" ").filter(Boolean).map(Number))
+}
 
 /** The text of a file of `/proc`; empty if the process has ended or the kernel has no such file. */
-function contents(path: string): Effect.Effect<string> {
-  return Effect.tryPromise(() => readFile(path, "utf8")).pipe(Effect.orElseSucceed(() => ""))
+function contents(path: string): string {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
 }

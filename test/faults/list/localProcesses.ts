@@ -1,0 +1,131 @@
+/** The processes of local computes: their priority, and what starts them. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+const groups = ["packages/local-postgres/test/sessionGroups.test.ts"]
+const priority = ["packages/local-postgres/test/computePriority.test.ts"]
+
+export const localProcesses: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/cluster/PostgresProcess.ts",
+    tests: priority,
+    faults: [
+      {
+        id: "compute-priority",
+        find: 'cluster.purpose === "compute" ? yieldingCpu',
+        put: 'cluster.purpose !== "compute" ? yieldingCpu',
+        why: "Computes yield the CPU to the supervisor."
+      },
+      {
+        id: "compute-leftovers",
+        find: "while: meetsLeftovers",
+        put: "while: () => false",
+        why: "A start waits for processes of the server before.",
+        tests: ["packages/local-postgres/test/Failures.test.ts"]
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/sessionGroups.ts",
+    tests: groups,
+    faults: [
+      {
+        id: "groups-of-postmasters",
+        find: "[...postmasters, ...serving]",
+        put: "postmasters",
+        why: "The group of a tenant's session yields the CPU to the supervisor."
+      },
+      {
+        id: "groups-of-supervisor",
+        find: "isOf(pid, supervisor, proc) === false",
+        put: "isOf(pid, supervisor, proc) !== undefined",
+        why: "Sessions that end rights keep the share of the platform."
+      },
+      {
+        id: "groups-untitled",
+        find: "isOf(pid, supervisor, proc) === false",
+        put: "isOf(pid, supervisor, proc) !== true",
+        why: "A session is judged once it shows whose it is."
+      },
+      {
+        id: "groups-of-ended",
+        find: "if (!present.has(pid)) yielding.delete(pid)",
+        put: "if (present.has(pid)) yielding.delete(pid)",
+        why: "A process that gets the pid of an ended one is not taken for it."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/LocalComputeDriver.ts",
+    tests: groups,
+    faults: [
+      {
+        id: "groups-unwatched",
+        find: "yield* Effect.forkScoped(yieldGroups(postmasters, superuser))",
+        put: "",
+        why: "Sessions that begin while the machine is busy yield the CPU.",
+        needs: "autogroup"
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/yieldingCpu.ts",
+    tests: priority,
+    faults: [
+      {
+        id: "compute-niceness",
+        find: "const niceness = 10",
+        put: "const niceness = 1",
+        why: "A process of the supervisor counts as several of a tenant."
+      },
+      {
+        id: "compute-niceness-preparing",
+        find: "const preparingNiceness = 5",
+        put: "const preparingNiceness = 10",
+        why: "The busy sessions of a tenant do not keep the servers of others from starting."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/yieldFully.ts",
+    tests: priority,
+    faults: [
+      {
+        id: "compute-niceness-children",
+        find: "[postmaster, ...childrenOf(postmaster)]",
+        put: "[postmaster]",
+        why: "Every process of a server that serves yields the CPU."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/LocalComputeDriver.ts",
+    tests: priority,
+    faults: [
+      {
+        id: "compute-niceness-serving",
+        find: "      yield* yieldFully(postmaster)\n",
+        put: "",
+        why: "A server that serves yields the CPU fully."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/enforceRoles.ts",
+    tests: priority,
+    faults: [
+      {
+        id: "compute-niceness-restarted",
+        find: "    yield* yieldFully(postmaster)\n",
+        put: "",
+        why: "A server that was restarted to end a right yields the CPU as any other."
+      }
+    ]
+  }
+]
