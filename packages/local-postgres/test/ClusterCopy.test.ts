@@ -17,11 +17,18 @@ describe("copying the files of a cluster", () => {
     Effect.gen(function* () {
       const { from, to } = yield* folders
       writeFileSync(join(from, "1"), "one")
-      yield* copyInto(
-        to,
-        ["1", "2"].map((name) => join(from, name))
-      )
+      yield* copyInto(from, to, ["1", "2"])
       assert.deepStrictEqual(readdirSync(to), ["1"])
+    })
+  )
+
+  it.effect("files of several directories are copied by one program, to the same paths", () =>
+    Effect.gen(function* () {
+      const { from, to } = yield* folders
+      for (const folder of [join(from, "a", "b"), join(to, "a", "b")]) mkdirSync(folder, { recursive: true })
+      for (const path of ["1", "a/2", "a/b/3"]) writeFileSync(join(from, path), path)
+      yield* copyInto(from, to, ["1", "a/2", "a/b/3"])
+      assert.deepStrictEqual(readdirSync(to, { recursive: true }).toSorted(), ["1", "a", "a/2", "a/b", "a/b/3"])
     })
   )
 
@@ -29,7 +36,7 @@ describe("copying the files of a cluster", () => {
     Effect.gen(function* () {
       const { from, to } = yield* folders
       writeFileSync(join(from, "1"), "one")
-      const error = yield* Effect.flip(copyInto(join(to, "missing"), [join(from, "1")]))
+      const error = yield* Effect.flip(copyInto(from, join(to, "missing"), ["1"]))
       assert.include(error.reason, "No such file or directory")
     })
   )
@@ -39,12 +46,7 @@ describe("copying the files of a cluster", () => {
       const { from, to } = yield* folders
       mkdirSync(join(to, "1"))
       writeFileSync(join(from, "1"), "one")
-      const error = yield* Effect.flip(
-        copyInto(
-          to,
-          ["1", "2"].map((name) => join(from, name))
-        )
-      )
+      const error = yield* Effect.flip(copyInto(from, to, ["1", "2"]))
       assert.include(error.reason, "cannot overwrite directory")
     })
   )

@@ -11,7 +11,7 @@
 import { randomUUID } from "node:crypto"
 import { constants } from "node:fs"
 import { chown, copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { Array as Arrays, Effect } from "effect"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { ownerOf, type PostgresUser } from "../machine/PostgresUser.ts"
@@ -27,8 +27,8 @@ export const copyStopped = Effect.fn("copyStopped")(function* (data: string, cop
   })
 })
 
-/** Files of one directory that one program copies: their paths fit into its arguments. */
-const filesAtOnce = 500
+/** Files that one program copies: their paths fit into its arguments. An ordinary branch has about a thousand. */
+const filesAtOnce = 2_000
 
 /** How often a program runs that met a file which Postgres was replacing. */
 const tries = 3
@@ -41,22 +41,25 @@ const tries = 3
 const vanished = /^cp: cannot (stat|open) '.*'( for reading)?: No such file or directory$/
 
 /**
- * Copies files into a directory. Files that Postgres has removed since they were listed are left out.
+ * Copies files, named by their paths within `from`, to the same paths within `to`. Files that Postgres has removed since
+ * they were listed are left out.
  *
  * Pitfall: a call of this process for each file. A cluster has a thousand, each call waits for a turn of the event loop,
- * and beside a tenant who keeps it busy a copy of a second took 44.
+ * and beside a tenant who keeps it busy a copy of a second took 44. Starting a program has its cost too, which grows with
+ * the memory of this process.
  */
 export const copyInto = (
+  from: string,
   to: string,
   paths: ReadonlyArray<string>,
   left = tries
 ): Effect.Effect<void, LocalPostgresError> =>
-  runProgram("cp", ["-a", "--reflink=auto", "-t", to, "--", ...paths], { background: true }).pipe(
+  runProgram("cp", ["-a", "--reflink=auto", "--parents", "-t", to, "--", ...paths], { from, background: true }).pipe(
     Effect.asVoid,
     Effect.catch((error) => {
       const lines = (error.printed ?? "").trim().split("\n")
       if (lines.every((line) => vanished.test(line))) return Effect.void
-      return left > 1 ? copyInto(to, paths, left - 1) : Effect.fail(error)
+      return left > 1 ? copyInto(from, to, paths, left - 1) : Effect.fail(error)
     })
   )
 
@@ -77,11 +80,10 @@ export const copyRunning = Effect.fn("copyRunning")(function* (source: Cluster, 
       }
       await own(to)
     })
-  const makeOne = (path: string) =>
-    attempt(`Making ${path}`, async () => {
-      await mkdir(join(copy, path), { mode: 0o700 })
-      await own(join(copy, path))
-    })
+  const makeOne = async (path: string) => {
+    await mkdir(join(copy, path), { mode: 0o700 })
+    await own(join(copy, path))
+  }
 
   yield* asSupervisor(source, "postgres", (sql) =>
     Effect.gen(function* () {
@@ -89,14 +91,8 @@ export const copyRunning = Effect.fn("copyRunning")(function* (source: Cluster, 
       yield* sql`SELECT slot_name::text FROM pg_create_physical_replication_slot(${slot}, true, true)`
       yield* sql`SELECT pg_backup_start(${slot}, true)::text`
       const tree = yield* attempt(`Listing ${source.data}`, () => listTree(source.data))
-      yield* Effect.forEach(["", ...tree.directories], makeOne)
-      const ofDirectories = Object.entries(Object.groupBy(tree.files, (path) => dirname(path)))
-      for (const [directory, files = []] of ofDirectories)
-        for (const part of Arrays.chunksOf(files, filesAtOnce))
-          yield* copyInto(
-            join(copy, directory),
-            part.map((path) => join(source.data, path))
-          )
+      yield* attempt(`Making the directories of ${copy}`, () => eachLevel(["", ...tree.directories], makeOne))
+      for (const part of Arrays.chunksOf(tree.files, filesAtOnce)) yield* copyInto(source.data, copy, part)
       yield* copyOne(control) // last, because it must not be older than the other files
       const label = yield* sql<{ labelfile: string; first: string; last: string }>`
         WITH ended AS (SELECT * FROM pg_backup_stop(false)),
@@ -133,22 +129,33 @@ const isLeftOut = (name: string) =>
     name
   )
 
-/** The directories and files to copy, as paths within the data directory; parents come before their children. */
+/** The directories and files to copy, as paths within the data directory. */
 const listTree = async (data: string) => {
   const directories: Array<string> = []
   const files: Array<string> = []
   const visit = async (within: string): Promise<void> => {
+    const inside: Array<Promise<void>> = []
     for (const entry of await readdir(join(data, within), { withFileTypes: true })) {
       const path = join(within, entry.name)
       if (isLeftOut(entry.name) || path === control) continue
       if (entry.isDirectory()) {
         directories.push(path)
-        if (!emptied.has(path)) await visit(path)
+        if (!emptied.has(path)) inside.push(visit(path))
       } else if (entry.isFile() && within !== "pg_wal") {
         files.push(path)
       }
     }
+    await Promise.all(inside)
   }
   await visit("")
   return { directories, files }
+}
+
+/** Runs a call for each directory, those of one depth together, parents before their children. All have ended then. */
+const eachLevel = async (paths: ReadonlyArray<string>, call: (path: string) => Promise<void>) => {
+  const levels = Object.groupBy(paths, (path) => (path === "" ? 0 : path.split("/").length))
+  for (const level of Object.values(levels)) {
+    const made = await Promise.allSettled((level ?? []).map(call))
+    for (const outcome of made) if (outcome.status === "rejected") throw outcome.reason
+  }
 }

@@ -12,7 +12,7 @@
  * to a file.
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { closeSync, constants, openSync } from "node:fs"
+import { closeSync, constants, openSync, readSync } from "node:fs"
 import { open, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option, Schedule } from "effect"
@@ -195,12 +195,21 @@ const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: Identity) =>
   }
 }
 
-/** Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log. */
+/**
+ * Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log.
+ *
+ * A look is one turn of the event loop. It opens the file so that whatever the server's user has put there cannot make
+ * this process wait.
+ */
 const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, logFrom: number) =>
   Effect.gen(function* () {
+    const path = join(cluster.data, "postmaster.pid")
     while (true) {
       const ended = hasEnded()
-      const lines = yield* postmasterFile(cluster)
+      const lines = yield* Effect.try({
+        try: () => startOf(path).split("\n"),
+        catch: (cause) => new LocalPostgresError({ operation: "Reading postmaster.pid", reason: String(cause) })
+      })
       if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return
       if (ended) return yield* cannotStart(yield* endOfLog(cluster, logFrom))
       yield* Effect.sleep(1)
@@ -214,6 +223,21 @@ const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, lo
   )
 
 const cannotStart = (reason: string) => new LocalPostgresError({ operation: "Starting Postgres", reason })
+
+/** The first 4 KiB of a file; empty when it does not exist. */
+const startOf = (path: string): string => {
+  let file: number | undefined
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
+    const buffer = Buffer.alloc(4096)
+    return buffer.toString("utf8", 0, readSync(file, buffer))
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return ""
+    throw cause
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
 
 /** The lines of `postmaster.pid`; none when the file does not exist. */
 const postmasterFile = (cluster: Cluster) =>

@@ -7,7 +7,8 @@
  * one cluster; removing it closes that address to new connections.
  */
 import { createHash } from "node:crypto"
-import { lstat, mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/promises"
+import { readdirSync, readlinkSync } from "node:fs"
+import { lstat, mkdir, rename, rm, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
@@ -34,9 +35,9 @@ export const fits = (path: string) => Buffer.byteLength(path) <= maxPathLength
  * Where a link leads; `undefined` when another branch's stop has removed it since the directory was read. Exported for its
  * test alone: through the links that moment cannot be met on purpose.
  */
-export const targetOf = async (path: string): Promise<string | undefined> => {
+export const targetOf = (path: string): string | undefined => {
   try {
-    return await readlink(path)
+    return readlinkSync(path)
   } catch (cause) {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined
     throw cause
@@ -88,11 +89,15 @@ export const openSocketLinks = Effect.fn("openSocketLinks")(function* (dataDir: 
 
   const remove = (name: string) => attempt(`Removing ${name}`, () => rm(join(directory, name), { force: true }))
 
+  /**
+   * Pitfall: a call for each link that waits for a turn of the event loop. Each start lists the links, so it would take the
+   * longer the more computes run, and the busier this process is.
+   */
   const list = attempt(`Listing ${directory}`, async () => {
     const links: Array<SocketLink> = []
-    for (const entry of await readdir(directory, { withFileTypes: true })) {
+    for (const entry of readdirSync(directory, { withFileTypes: true })) {
       if (!entry.isSymbolicLink() || entry.name.startsWith(".")) continue
-      const run = await targetOf(join(directory, entry.name))
+      const run = targetOf(join(directory, entry.name))
       if (run !== undefined) links.push({ name: entry.name, cluster: dirname(run) })
     }
     return links

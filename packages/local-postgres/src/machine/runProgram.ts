@@ -18,6 +18,8 @@ export interface ProgramOptions {
   readonly identity?: Identity | undefined
   /** An open directory, which the program can enter as `/proc/self/fd/3`. */
   readonly directory?: number | undefined
+  /** Its working directory; left out: the root. */
+  readonly from?: string
   /** It works for a tenant, and yields the CPU to this process. */
   readonly background?: boolean
 }
@@ -31,7 +33,7 @@ export const runProgram = (command: string, args: ReadonlyArray<string>, options
     const [program, given] =
       options.background === true ? yieldingCpu(command, args, preparingNiceness) : ([command, args] as const)
     const child = spawn(program, given, {
-      cwd: "/",
+      cwd: options.from ?? "/",
       env: environment,
       stdio: ["ignore", "pipe", "pipe", options.directory ?? "ignore"],
       ...options.identity
