@@ -7,12 +7,15 @@ import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { lockDirectory } from "../src/machine/DirectoryLock.ts"
+import { runProgram } from "../src/machine/runProgram.ts"
 import { awaitDirectory } from "../src/machine/standby.ts"
 
 export interface Task {
-  readonly run: "lock" | "standby" | "store" | "compute"
+  readonly run: "lock" | "standby" | "store" | "compute" | "program"
   readonly dataDir: string
   readonly binaries: string
+  /** Where a program writes its pid and that of its parent. */
+  readonly file?: string
   /** The user to change to at the start. */
   readonly become?: { readonly uid: number; readonly gid: number }
 }
@@ -58,11 +61,18 @@ const standby = Effect.gen(function* () {
   return yield* Effect.never
 }).pipe(Effect.scoped)
 
+const running = Effect.gen(function* () {
+  yield* Effect.forkChild(runProgram("sh", ["-c", `echo $$ $PPID > '${task.file}' && exec sleep 1000`]))
+  yield* say({})
+  return yield* Effect.never
+})
+
 const tasks: Record<Task["run"], Effect.Effect<never, { readonly _tag: string; readonly message: string }>> = {
   lock,
   standby,
   store,
-  compute
+  compute,
+  program: running
 }
 const fiber = Effect.runFork(
   Effect.catch(tasks[task.run], (error) => say({ failed: error._tag, message: error.message }))

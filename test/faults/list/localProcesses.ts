@@ -72,6 +72,37 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
+    file: "packages/local-postgres/src/machine/programStarter.ts",
+    tests: ["packages/local-postgres/test/programStarter.test.ts"],
+    faults: [
+      {
+        id: "starter-outlives",
+        find: 'process.on("disconnect", end)',
+        put: 'process.on("disconnect", () => undefined)',
+        why: "The process that starts programs ends with the one that it works for."
+      },
+      {
+        id: "starter-leaves-programs",
+        find: 'for (const child of running.values()) child.kill("SIGKILL")',
+        put: "",
+        why: "A copy does not go on when another process may work in its directory."
+      },
+      {
+        id: "starter-of-terminal",
+        find: 'for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)',
+        put: "",
+        why: "Ctrl-C does not end it while the platform stops its servers."
+      },
+      {
+        id: "starter-once",
+        find: "if (starter === made) starter = undefined",
+        put: "",
+        why: "If it ends by itself, the next program starts another one."
+      }
+    ]
+  },
+  {
+    area: "computes",
     file: "packages/local-postgres/src/machine/yieldingCpu.ts",
     tests: priority,
     faults: [

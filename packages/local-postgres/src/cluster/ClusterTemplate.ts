@@ -4,8 +4,7 @@
  * Copying a file tree takes a fraction of the time of `initdb`. The template is never started. It gets its name when it
  * is complete, and a kernel lock makes the second of two processes wait for the first.
  */
-import { constants } from "node:fs"
-import { chown, mkdir, open, rename, rm } from "node:fs/promises"
+import { chown, mkdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Schedule } from "effect"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
@@ -40,15 +39,10 @@ const make = Effect.fnUntraced(function* (template: string, { binaries, user }: 
     await mkdir(making, { mode: 0o700 })
     if (user.drops) await chown(making, user.initdb.uid, user.initdb.gid)
   })
-  yield* Effect.acquireUseRelease(
-    attempt(`Opening ${making}`, () => open(making, constants.O_RDONLY | constants.O_DIRECTORY)),
-    (directory) =>
-      runProgram(join(binaries.directory, "initdb"), [...options, ...localeOf(binaries.major)], {
-        directory: directory.fd,
-        identity: user.drops ? user.initdb : undefined
-      }),
-    (directory) => Effect.promise(() => directory.close())
-  )
+  yield* runProgram(join(binaries.directory, "initdb"), [...options, ...localeOf(binaries.major)], {
+    directory: making,
+    identity: user.drops ? user.initdb : undefined
+  })
   if (user.drops) yield* runProgram("chown", ["-R", `${user.owner.uid}:${user.owner.gid}`, making])
   yield* runProgram("sync", ["-f", making])
   yield* attempt(`Naming ${template}`, () => rename(making, template))

@@ -1,8 +1,8 @@
 /**
  * Starts, finds and stops the postmaster of a cluster. At most one caller at a time per cluster.
  *
- * The postmaster is spawned directly, in its own session, and outlives this process: after kill -9 it keeps serving,
- * and the next process finds it by `postmaster.pid` and the cluster's name in its command line.
+ * The postmaster has a session of its own and outlives this process: after kill -9 it keeps serving, and the next process
+ * finds it by `postmaster.pid` and the cluster's name in its command line.
  *
  * Pitfall: passing the path of the data directory. The server's user may be unable to enter it. The postmaster inherits
  * the open directory as descriptor 3 and gets `-D /proc/self/fd/3`; backends inherit the descriptor, so a reload works.
@@ -11,7 +11,6 @@
  * Pitfall: piping the server's output. When the reading process dies, the next message ends the server; so output goes
  * to a file.
  */
-import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, constants, openSync, readSync } from "node:fs"
 import { open, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
@@ -20,7 +19,7 @@ import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/L
 import type { Machine } from "../machine/Machine.ts"
 import { type Identity, ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
-import { environment } from "../machine/runProgram.ts"
+import { environment, startServer } from "../machine/programStarter.ts"
 import { preparingNiceness, yieldingCpu } from "../machine/yieldingCpu.ts"
 import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
 
@@ -69,12 +68,11 @@ const started = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine,
   // it.
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const child = yield* spawned(() => spawnPostmaster(cluster, machine, owner))
-      const hasEnded = () => child.exitCode !== null || child.signalCode !== null
-      yield* restore(becomesReady(cluster, child.pid, hasEnded, logFrom)).pipe(
-        Effect.onInterrupt(() => Effect.ignore(endProcess(child.pid, cluster)))
+      const { hasEnded, pid } = yield* spawnPostmaster(cluster, machine, owner)
+      yield* restore(becomesReady(cluster, pid, hasEnded, logFrom)).pipe(
+        Effect.onInterrupt(() => Effect.ignore(endProcess(pid, cluster)))
       )
-      return child.pid
+      return pid
     })
   )
 })
@@ -150,22 +148,6 @@ const endRemaining = Effect.fnUntraced(function* (cluster: Cluster) {
   return yield* new LocalPostgresError({ operation: "Clearing what a killed Postgres left", reason })
 })
 
-/** The running child. Node reports a program that cannot be executed by an event, not by an exception. */
-const spawned = (run: () => ChildProcess) =>
-  Effect.callback<ChildProcess & { readonly pid: number }, LocalPostgresError>((resume) => {
-    try {
-      const child = run()
-      child.once("error", (cause) => resume(Effect.fail(cannotStart(cause.message))))
-      child.once("spawn", () =>
-        resume(hasPid(child) ? Effect.succeed(child) : Effect.fail(cannotStart("it has no pid")))
-      )
-    } catch (cause) {
-      resume(Effect.fail(cannotStart(String(cause))))
-    }
-  })
-
-const hasPid = (child: ChildProcess): child is ChildProcess & { readonly pid: number } => child.pid !== undefined
-
 /**
  * When the machine has no memory left, the kernel ends the processes of tenants first: every process that the postmaster
  * of a compute starts sets this for itself. The postmaster keeps the value of the supervisor; it takes little memory.
@@ -173,26 +155,19 @@ const hasPid = (child: ChildProcess): child is ChildProcess & { readonly pid: nu
 const endsBeforeOthers = { PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj", PG_OOM_ADJUST_VALUE: "800" }
 
 const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: Identity) => {
-  const data = openSync(cluster.data, constants.O_RDONLY | constants.O_DIRECTORY)
-  const log = openSync(cluster.log, "a", 0o600)
-  try {
-    const postgres = join(machine.binaries.directory, "postgres")
-    const args = ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`]
-    const [command, given] =
-      cluster.purpose === "compute" ? yieldingCpu(postgres, args, preparingNiceness) : ([postgres, args] as const)
-    const child = spawn(command, given, {
-      cwd: "/",
-      env: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,
-      detached: true,
-      stdio: ["ignore", log, log, data],
-      ...(machine.user.drops ? { uid: owner.uid, gid: owner.gid } : {})
-    })
-    child.unref()
-    return child
-  } finally {
-    closeSync(log)
-    closeSync(data)
-  }
+  const postgres = join(machine.binaries.directory, "postgres")
+  const args = ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`]
+  const [command, given] =
+    cluster.purpose === "compute" ? yieldingCpu(postgres, args, preparingNiceness) : ([postgres, args] as const)
+  return startServer({
+    command,
+    args: given,
+    from: "/",
+    environment: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,
+    identity: machine.user.drops ? owner : undefined,
+    directory: cluster.data,
+    log: cluster.log
+  })
 }
 
 /**

@@ -1,0 +1,89 @@
+/** The process that starts programs: its life, and what becomes of the programs. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { eventually, until } from "../../../test/harness/eventually.ts"
+import { runProgram } from "../src/machine/runProgram.ts"
+import { closedDirectory, dataDirectory, kinds, supervise } from "./support.ts"
+
+/** Says who it and its parent are in a file, and goes on. */
+const lasting = (file: string) =>
+  runProgram("sh", ["-c", `echo $$ $PPID > '${file}.new' && mv '${file}.new' '${file}' && exec sleep 1000`])
+
+const pidsIn = (file: string): ReadonlyArray<number> => {
+  try {
+    return readFileSync(file, "utf8").trim().split(" ").map(Number)
+  } catch {
+    return []
+  }
+}
+
+const runs = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The pid of the process that starts programs now. */
+const starter = Effect.map(runProgram("sh", ["-c", "echo $PPID"]), Number)
+
+describe("the process that starts programs", () => {
+  it.live("a program that fails is an error with what it printed", () =>
+    Effect.gen(function* () {
+      const failed = yield* Effect.flip(runProgram("sh", ["-c", "echo a; echo b >&2; exit 3"]))
+      assert.deepInclude(failed, { operation: "sh", reason: "it ended with code 3. b", printed: "b\n" })
+      assert.include((yield* Effect.flip(runProgram("/nowhere", []))).reason, "ENOENT")
+      assert.include((yield* Effect.flip(runProgram("true", [], { directory: "/nowhere" }))).reason, "ENOENT")
+    })
+  )
+
+  it.live("an interruption kills the program and waits for its end", () =>
+    Effect.gen(function* () {
+      const file = join(yield* closedDirectory, "pids")
+      const fiber = yield* Effect.forkChild(lasting(file))
+      yield* eventually(
+        "the program to run",
+        Effect.sync(() => pidsIn(file).length === 2)
+      )
+      yield* Fiber.interrupt(fiber)
+      assert.isFalse(runs(pidsIn(file)[0] ?? 0))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("signals to the terminal's processes do not end it, and the programs of one that was killed fail", () =>
+    Effect.gen(function* () {
+      const file = join(yield* closedDirectory, "pids")
+      const first = yield* starter
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.kill(first, signal)
+      assert.strictEqual(yield* starter, first)
+      const fiber = yield* Effect.forkChild(Effect.flip(lasting(file)))
+      yield* eventually(
+        "the program to run",
+        Effect.sync(() => pidsIn(file).length === 2)
+      )
+      process.kill(first, "SIGKILL")
+      assert.include((yield* Fiber.join(fiber)).reason, "ended with SIGKILL")
+      assert.notStrictEqual(yield* starter, first)
+      const [program = 0] = pidsIn(file)
+      process.kill(program, "SIGKILL")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("it ends with the process that it works for, and kills what it runs", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      const file = join(yield* closedDirectory, "pids")
+      const supervisor = yield* supervise({ run: "program", dataDir, binaries: kinds[0].choice, file })
+      yield* eventually(
+        "the program to run",
+        Effect.sync(() => pidsIn(file).length === 2)
+      )
+      yield* supervisor.end("SIGKILL")
+      yield* Effect.promise(() => until("both processes to end", () => !pidsIn(file).some(runs)))
+    }).pipe(Effect.scoped)
+  )
+})
