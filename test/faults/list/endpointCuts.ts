@@ -41,9 +41,15 @@ export const endpointCuts: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cuts-while-opening-deleted",
-        find: "?.hinted_at ?? Number.POSITIVE_INFINITY) >=",
-        put: "?.hinted_at ?? Number.NEGATIVE_INFINITY) >=",
+        find: "!known.has(endpoint_id) || Math.max",
+        put: "Math.max",
         why: "An endpoint of which nothing is known any more is resolved again."
+      },
+      {
+        id: "cuts-first-question",
+        find: "known.has(endpoint_id) || asking.has(endpoint_id)",
+        put: "known.has(endpoint_id)",
+        why: "A change during the first question about an endpoint is noticed."
       },
       {
         id: "cuts-no-retry",

@@ -44,11 +44,6 @@ interface Watched {
   readonly cut: Cut
 }
 
-interface Known extends Located {
-  /** When the last hint came. */
-  hinted_at: number
-}
-
 /** The least recently resolved endpoint is evicted beyond this number. */
 const capacity = 10_000
 /** How many endpoints are resolved at once, because of hints and because of a refresh. */
@@ -62,7 +57,10 @@ export const makeEndpointCache = (
   Effect.gen(function* () {
     const control = yield* ControlPlane
     const flights = yield* makeSingleFlight<Located, EndpointUnknown | ControlPlaneUnreachable>()
-    const known = new Map<EndpointId, Known>()
+    const known = new Map<EndpointId, Located>()
+    const asking = new Set<EndpointId>()
+    /** When the last hint came, for endpoints that are known or being asked for. */
+    const hinted = new Map<EndpointId, number>()
     const watched = new Map<EndpointId, Set<Watched>>()
     /** Endpoints that are to be resolved again, each once until its question begins. */
     const due = yield* Queue.unbounded<EndpointId>()
@@ -70,13 +68,16 @@ export const makeEndpointCache = (
     /** When hints may have been missed last. */
     let missed_at = Number.NEGATIVE_INFINITY
 
+    const forget = (endpoint_id: EndpointId) => {
+      known.delete(endpoint_id)
+      hinted.delete(endpoint_id)
+    }
     const remember = (located: Located) => {
       const { endpoint_id } = located.endpoint
-      const hinted_at = known.get(endpoint_id)?.hinted_at ?? Number.NEGATIVE_INFINITY
       known.delete(endpoint_id)
-      known.set(endpoint_id, { ...located, hinted_at })
+      known.set(endpoint_id, located)
       const [oldest] = known.keys()
-      if (known.size > capacity && oldest !== undefined) known.delete(oldest)
+      if (known.size > capacity && oldest !== undefined) forget(oldest)
     }
     const watching = (endpoint_id: EndpointId) => [...(watched.get(endpoint_id) ?? [])]
     const cutAll = (endpoint_id: EndpointId) => {
@@ -88,6 +89,7 @@ export const makeEndpointCache = (
         const asked_at = now()
         // A connection that began after the question may be one to the next start of the compute.
         const before = watching(endpoint_id)
+        asking.add(endpoint_id)
         return control.resolve(endpoint_id).pipe(
           Effect.map((endpoint): Located => ({ endpoint, asked_at })),
           Effect.tap((located) =>
@@ -104,8 +106,14 @@ export const makeEndpointCache = (
       }).pipe(
         Effect.tapErrorTag("EndpointUnknown", () =>
           Effect.sync(() => {
-            known.delete(endpoint_id)
+            forget(endpoint_id)
             cutAll(endpoint_id)
+          })
+        ),
+        Effect.ensuring(
+          Effect.sync(() => {
+            asking.delete(endpoint_id)
+            if (!known.has(endpoint_id)) hinted.delete(endpoint_id)
           })
         )
       )
@@ -139,7 +147,7 @@ export const makeEndpointCache = (
 
     /** Whether the endpoint may have changed since a connection to it asked for it. It was not watched then. */
     const mayHaveChanged = ({ asked_at, endpoint_id }: Connected) =>
-      Math.max(missed_at, known.get(endpoint_id)?.hinted_at ?? Number.POSITIVE_INFINITY) >= asked_at
+      !known.has(endpoint_id) || Math.max(missed_at, hinted.get(endpoint_id) ?? missed_at) >= asked_at
 
     return {
       resolve: (endpoint_id) =>
@@ -159,8 +167,7 @@ export const makeEndpointCache = (
         }
       },
       changed: ({ endpoint_id }) => {
-        const last = known.get(endpoint_id)
-        if (last !== undefined) last.hinted_at = now()
+        if (known.has(endpoint_id) || asking.has(endpoint_id)) hinted.set(endpoint_id, now())
         if (watched.has(endpoint_id)) soon(endpoint_id)
       },
       reload: () => {

@@ -98,6 +98,24 @@ describe("EndpointCache", () => {
     })
   )
 
+  it.effect("the same for one that changes while it is asked for the first time", () =>
+    Effect.gen(function* () {
+      const { control, cuts, endpoints, watch } = yield* cached("1 hour")
+      const held = yield* Deferred.make<void>()
+      control.answering = Deferred.await(held)
+      const first = yield* Effect.forkChild(endpoints.resolve(endpoint_id))
+      yield* soon
+      control.disabled = true
+      yield* control.hint
+      yield* soon
+      control.answering = Effect.void
+      yield* Deferred.succeed(held, undefined)
+      watch((yield* Fiber.join(first)).asked_at)
+      yield* soon
+      assert.deepStrictEqual(cuts, ["disabled 4"])
+    })
+  )
+
   it.effect("the same for one that is deleted, of which nothing is known any more", () =>
     Effect.gen(function* () {
       const { control, cuts, endpoints, watch } = yield* cached("1 hour")
