@@ -2,7 +2,6 @@
  * Runs the samples of the pages in docs/guides against the API: shell with curl, TypeScript with Node, drivers against a
  * Postgres. What a page shows of an answer is compared with a real one.
  */
-import { spawn } from "node:child_process"
 import { globSync } from "node:fs"
 import { basename, resolve } from "node:path"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -11,6 +10,7 @@ import { keySettings, MemoryServer } from "../examples/memoryServer.ts"
 import { PostgresServer } from "../packages/postgres/test/support/PostgresServer.ts"
 import { until, within } from "./harness/eventually.ts"
 import { blocksRunBy } from "./support/documentedBlocks.ts"
+import { started } from "./support/runProgram.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const own = blocksRunBy("test/guides.test.ts")
@@ -21,28 +21,7 @@ const blocks = (page: string, language: string): ReadonlyArray<string> =>
 
 const connecting = "docs/guides/connecting.md"
 
-/** A program with these variables. The server runs in this process, so nothing blocks it. */
-const started = (command: string, args: ReadonlyArray<string>, variables: Record<string, string>) => {
-  const { NODE_OPTIONS: _, ...env } = process.env
-  // A group of its own, so that a shell ends together with what it runs.
-  const child = spawn(command, args, { cwd: root, env: { ...env, ...variables }, detached: true })
-  let said = ""
-  for (const stream of [child.stdout, child.stderr])
-    stream.on("data", (chunk: Buffer) => {
-      said += chunk.toString()
-    })
-  const ended = new Promise<string>((done, fail) => {
-    child.on("error", fail)
-    child.on("close", (status) => (status === 0 ? done(said) : fail(new Error(said))))
-  })
-  const end = () => {
-    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
-      process.kill(-child.pid, "SIGKILL")
-  }
-  return { child, ended, end, said: () => said }
-}
-
-/** What a program prints, which must succeed. */
+/** What a program prints, which must succeed. The server runs in this process, so nothing blocks it. */
 const ran = (command: string, args: ReadonlyArray<string>, variables: Record<string, string>, input = "") =>
   Effect.promise(() => {
     const program = started(command, args, variables)

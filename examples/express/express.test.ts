@@ -5,7 +5,7 @@ import { createClient } from "@narthex/api"
 import express from "express"
 import express4 from "express4"
 import { type ControlPlane, createControlPlane } from "narthex"
-import { within } from "../../test/harness/eventually.ts"
+import { firstEvent } from "../../test/support/firstEvent.ts"
 import { makeApp } from "./app.ts"
 
 /** Serves with the application while the work runs. */
@@ -63,14 +63,7 @@ describe("the API mounted in Express", () => {
     it(`${name}: bodies arrive, calls without one are answered, and a stream delivers events`, () =>
       serving(make, async (cp, baseUrl) => {
         const client = await signedIn(cp, name.endsWith("path") ? `${baseUrl}/control` : baseUrl)
-        const firstEvent = async () => {
-          for await (const item of client.events.subscribe()) {
-            if (item.kind === "connected") await client.projects.create({ name: "shop" })
-            if (item.kind === "event") return item.event.type
-          }
-          return undefined
-        }
-        assert.strictEqual(await within("an event", firstEvent()), "operation.updated.v1")
+        assert.strictEqual(await firstEvent(client), "operation.updated.v1")
         const [project] = (await client.projects.list()).projects
         const project_id = project?.id ?? assert.fail("There is no project.")
         assert.strictEqual((await client.projects.rename({ project_id, name: "store" })).project.name, "store")

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "@narthex/api"
 import Fastify, { type FastifyInstance } from "fastify"
 import { type ControlPlane, createControlPlane } from "narthex"
-import { within } from "../../test/harness/eventually.ts"
+import { firstEvent } from "../../test/support/firstEvent.ts"
 import { makeApp } from "./app.ts"
 
 /** The other form of the README: a plugin with routes, which reads no bodies. */
@@ -74,13 +74,6 @@ describe("a Fastify service", () => {
   it("an event stream delivers events", () =>
     serving(async (cp, baseUrl) => {
       const client = await signedIn(cp, baseUrl)
-      const firstEvent = async () => {
-        for await (const item of client.events.subscribe()) {
-          if (item.kind === "connected") await client.projects.create({ name: "shop" })
-          if (item.kind === "event") return item.event.type
-        }
-        return undefined
-      }
-      assert.strictEqual(await within("an event", firstEvent()), "operation.updated.v1")
+      assert.strictEqual(await firstEvent(client), "operation.updated.v1")
     }))
 })

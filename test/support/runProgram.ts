@@ -29,6 +29,30 @@ export const inFolder = async <A>(work: (folder: string) => Promise<A>): Promise
   }
 }
 
+/** A program that runs with these variables, in a group of its own, so that a shell ends together with what it runs. */
+export const started = (
+  command: string,
+  args: ReadonlyArray<string>,
+  variables: Readonly<Record<string, string>> = {}
+) => {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const child = spawn(command, args, { cwd: root, env: { ...env, ...variables }, detached: true })
+  let said = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+  const ended = new Promise<string>((done, fail) => {
+    child.on("error", fail)
+    child.on("close", (status) => (status === 0 ? done(said) : fail(new Error(said))))
+  })
+  const end = () => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, "SIGKILL")
+  }
+  return { child, ended, end, said: () => said }
+}
+
 /** What a program prints, which must end by itself and succeed. `others` are files in its folder. */
 export const printed = (
   program: string,
@@ -39,16 +63,6 @@ export const printed = (
     const file = join(folder, "program.ts")
     for (const [name, text] of Object.entries({ ...others, "program.ts": program }))
       writeFileSync(join(folder, name), text)
-    const { NODE_OPTIONS: _, ...env } = process.env
-    const child = spawn(process.execPath, ["--conditions=source", file], { cwd: root, env: { ...env, ...variables } })
-    let said = ""
-    for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (chunk: Buffer) => {
-        said += chunk.toString()
-      })
-    const ended = new Promise<string>((done, fail) => {
-      child.on("error", fail)
-      child.on("close", (status) => (status === 0 ? done(said) : fail(new Error(said))))
-    })
-    return within("the program to end", ended, 100_000).finally(() => child.kill("SIGKILL"))
+    const run = started(process.execPath, ["--conditions=source", file], variables)
+    return within("the program to end", run.ended, 100_000).finally(run.end)
   })
