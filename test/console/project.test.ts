@@ -182,12 +182,17 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       await page.getByRole("button", { name: "Delete preview" }).click()
       await assertAccessible(page)
       const confirm = page.getByRole("dialog").getByRole("button", { name: "Delete the branch" })
+      const sent: Array<string | null> = []
+      page.on("request", (request) => {
+        if (request.method() === "POST") sent.push(new URLSearchParams(request.postData() ?? "").get("typed"))
+      })
       await page.getByLabel("Type preview to confirm").fill("shop")
       await confirm.click()
-      assert.isTrue(await page.getByRole("dialog").isVisible(), "another name deletes nothing")
       await page.getByLabel("Type preview to confirm").fill("preview")
       await confirm.click()
       await page.getByText("The branch is being deleted.").waitFor()
+      // Requests are in their order: a form that the first click sent would be before the second.
+      assert.deepStrictEqual(sent, ["preview"], "another name sends nothing")
       assert.notStrictEqual((await psql(uri, "select 1")).complaint, "")
 
       await place(page, "Settings").last().waitFor()
