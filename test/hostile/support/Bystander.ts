@@ -4,16 +4,9 @@ import { until } from "../../harness/eventually.ts"
 import { long } from "../../harness/long.ts"
 import { type Following, followEvents } from "../../support/followEvents.ts"
 import { type Caller, call, must, textAt } from "./Caller.ts"
+import { addParts, type Measured, type Step } from "./Measured.ts"
 import { mint, newProject } from "./organizations.ts"
 import { eventuallyOpen, openSession } from "./Session.ts"
-
-export const steps = ["list", "connect", "wake", "create", "event"] as const
-export type Step = (typeof steps)[number]
-
-/** Milliseconds of each step, in the order of the rounds. */
-export type Durations = Readonly<Record<Step, Array<number>>>
-
-export const noDurations = (): Durations => ({ list: [], connect: [], wake: [], create: [], event: [] })
 
 /** The long form compares durations. In the short form a wake may take longer than a client waits for it. */
 const connect = (uri: string, from: string) => (long ? openSession(uri, from) : eventuallyOpen(uri, from, ["57P03"]))
@@ -49,14 +42,28 @@ export class Bystander {
     this.#events.close()
   }
 
-  /** One round of all steps. A step that fails is a failure of the test. */
-  async round(into: Durations): Promise<void> {
+  /** One round of all steps. What fails is recorded, and ends the round. */
+  async round(into: Measured): Promise<void> {
+    let at: Step | "between steps" = "between steps"
     const timed = async (step: Step, work: () => Promise<void>) => {
+      at = step
       const began = performance.now()
       await work()
-      into[step].push(performance.now() - began)
+      const took = performance.now() - began
+      into.took[step].push(took)
+      at = "between steps"
+      return took
     }
-    const path = `/v1/projects/${this.#project}`
+    try {
+      await this.#steps(timed, into)
+    } catch (error) {
+      into.failures.push({ step: at, reason: error instanceof Error ? error.message : String(error) })
+    }
+  }
+
+  async #steps(timed: (step: Step, work: () => Promise<void>) => Promise<number>, into: Measured): Promise<void> {
+    const project = this.#project
+    const path = `/v1/projects/${project}`
     await timed("list", async () => void (await must(this.#caller, "GET", "/v1/projects")))
     await timed("connect", () => this.#select())
 
@@ -69,30 +76,26 @@ export class Bystander {
       suspended = this.#events.frames.length
     })
     assert.isAbove(suspended, seen)
-    await until(
-      "the bystander's endpoint to be suspended",
-      async () => {
-        const { body } = await call(this.#caller, "GET", `${path}/endpoints/${this.#endpoint}`)
-        return textAt(body, "endpoint", "current_state") === "idle"
-      },
-      { every: 20 }
-    )
-    await timed("wake", () => this.#select())
+    await this.#reaches(`${path}/endpoints/${this.#endpoint}`, "endpoint", "idle")
+    const wake = await timed("wake", () => this.#select())
+    const start = { project, action: "start_compute", of: `endpoint_id=${this.#endpoint}` } as const
+    await addParts(into, this.#caller, start, wake)
 
     let branch = ""
-    await timed("create", async () => {
-      const created = await must(this.#caller, "POST", `${path}/branches`, {})
-      branch = textAt(created, "branch", "id")
-      await until(
-        "the bystander's branch",
-        async () => {
-          const { body } = await call(this.#caller, "GET", `${path}/branches/${branch}`)
-          return textAt(body, "branch", "current_state") === "ready"
-        },
-        { every: 20 }
-      )
+    const create = await timed("create", async () => {
+      branch = textAt(await must(this.#caller, "POST", `${path}/branches`, {}), "branch", "id")
+      await this.#reaches(`${path}/branches/${branch}`, "branch", "ready")
     })
+    await addParts(into, this.#caller, { project, action: "create_branch", of: `branch_id=${branch}` }, create)
     await must(this.#caller, "DELETE", `${path}/branches/${branch}`)
+  }
+
+  async #reaches(path: string, name: "branch" | "endpoint", state: string): Promise<void> {
+    const isReached = async () => {
+      const { body } = await call(this.#caller, "GET", path)
+      return textAt(body, name, "current_state") === state
+    }
+    await until(`the bystander's ${name} to be ${state}`, isReached, { every: 20 })
   }
 
   async #select(): Promise<void> {

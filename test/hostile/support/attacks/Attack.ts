@@ -1,6 +1,6 @@
 /**
  * An attack: loops that run until they are stopped, each turn of which resolves with its outcome. Outcomes are counted;
- * the test requires that each attack had some that cost the platform work.
+ * the test requires that each attack had some of its effective ones.
  */
 import { type Caller, call } from "../Caller.ts"
 import { openSession, sqlstate } from "../Session.ts"
@@ -14,8 +14,11 @@ export interface Means {
   readonly org: string
   readonly project: string
   readonly branch: string
+  readonly endpoint: string
   /** Read-write credentials of other projects of the tenant, whose computes it does not suspend. */
   readonly uris: { readonly locks: string; readonly slots: string; readonly work: string }
+  /** Further organizations of the same person; at least one. */
+  readonly others: ReadonlyArray<Other>
   /** A read-only credential of the branch of `uris.locks`. */
   readonly read_only_uri: string
   /** An endpoint of the bystander; ids of endpoints are not secret. */
@@ -23,11 +26,19 @@ export interface Means {
   readonly stranger: Caller
 }
 
+export interface Other {
+  readonly tenant: Caller
+  readonly project: string
+  readonly endpoint: string
+  /** A read-write credential of another project, whose compute is not suspended. */
+  readonly uri: string
+}
+
 export interface Attack {
   readonly name: string
   /** How many loops of it run at once. */
   readonly lanes: number
-  /** Outcomes of turns that cost the platform work. */
+  /** Outcomes of turns that did what the attack is about. */
   readonly effective: ReadonlyArray<string>
   readonly turn: (means: Means, lane: number, round: number, stopped: AbortSignal) => Promise<string>
 }
@@ -57,12 +68,19 @@ export const post = async (caller: Caller, path: string, body: unknown, stopped:
   return answer.status === 0 ? String(answer.body["cause"]) : String(answer.status)
 }
 
+/** The organization of a lane. */
+export const otherOf = ({ others }: Means, lane: number): Other => {
+  const other = others[lane % others.length]
+  if (other === undefined) throw new Error("The attackers have no further organization.")
+  return other
+}
+
 /** Opens a session, runs the statements, and holds it: `held`, or the SQLSTATE that ended it. */
 export const session =
-  (uri: (means: Means) => string, from: string, statements: ReadonlyArray<string>): Attack["turn"] =>
-  async (means, _lane, _round, stopped) => {
+  (uri: (means: Means, lane: number) => string, from: string, statements: ReadonlyArray<string>): Attack["turn"] =>
+  async (means, lane, _round, stopped) => {
     try {
-      const held = await openSession(uri(means), from)
+      const held = await openSession(uri(means, lane), from)
       const close = () => held.close()
       stopped.addEventListener("abort", close)
       try {

@@ -1,6 +1,6 @@
 /** Attacks by creation: each call is one that the tenant may make, as fast as it is answered. */
 import { call, listAt, textAt } from "../Caller.ts"
-import { type Attack, pause, post } from "./Attack.ts"
+import { type Attack, otherOf, pause, post } from "./Attack.ts"
 
 const created = ["201"]
 
@@ -36,7 +36,7 @@ export const creations: ReadonlyArray<Attack> = [
   },
   {
     name: "credentials",
-    lanes: 2,
+    lanes: 50,
     effective: created,
     turn: ({ branch, project, tenant }, _lane, _round, stopped) => {
       const path = `/v1/projects/${project}/branches/${branch}/credentials`
@@ -58,6 +58,46 @@ export const creations: ReadonlyArray<Attack> = [
       }
       await pause(100, stopped)
       return String(last)
+    }
+  },
+  {
+    name: "alternating starts and suspends of one endpoint",
+    lanes: 50,
+    effective: ["200"],
+    turn: ({ endpoint, project, tenant }, lane, round, stopped) => {
+      const verb = (lane + round) % 2 === 0 ? "start" : "suspend"
+      return post(tenant, `/v1/projects/${project}/endpoints/${endpoint}/${verb}`, undefined, stopped)
+    }
+  },
+  {
+    name: "networks that are listed and removed",
+    lanes: 4,
+    effective: ["204"],
+    turn: async ({ project, tenant }, lane, round, stopped) => {
+      const list = `/v1/projects/${project}/ip-allow`
+      const network = `10.${lane}.${Math.floor(round / 256) % 256}.${round % 256}`
+      const added = await post(tenant, list, { cidr: `${network}/32` }, stopped)
+      if (added !== "201") return added
+      return String((await call(tenant, "DELETE", `${list}/${network}%2F32`)).status)
+    }
+  },
+  {
+    name: "branches in other organizations",
+    lanes: 8,
+    effective: created,
+    turn: (means, lane, _round, stopped) => {
+      const { project, tenant } = otherOf(means, lane)
+      return post(tenant, `/v1/projects/${project}/branches`, { endpoint: true }, stopped)
+    }
+  },
+  {
+    name: "starts and suspends in other organizations",
+    lanes: 8,
+    effective: ["200"],
+    turn: (means, lane, round, stopped) => {
+      const { endpoint, project, tenant } = otherOf(means, lane)
+      const verb = round % 2 === 0 ? "suspend" : "start"
+      return post(tenant, `/v1/projects/${project}/endpoints/${endpoint}/${verb}`, undefined, stopped)
     }
   }
 ]

@@ -1,6 +1,11 @@
-/** Attacks from database sessions: locks, slots, CPU, temporary files, results that are not read. */
+/**
+ * Attacks from database sessions: locks, slots, CPU, memory, temporary files, notifications, results that are not read.
+ *
+ * Effective are the outcomes of sessions whose statement ran: one that was refused a place (53300), was too slow to
+ * authenticate (08006) or was ended (57P01) has not attacked.
+ */
 import { openSession, sqlstate } from "../Session.ts"
-import { type Attack, hold, pause, session } from "./Attack.ts"
+import { type Attack, hold, otherOf, pause, session } from "./Attack.ts"
 
 /** An open change of the session's own role: an `ALTER ROLE` of the supervisor waits for it. */
 export const lockOwnRole = [
@@ -15,30 +20,28 @@ export const loopForEver =
 
 export const giantResult = "select repeat('x', 10000) from generate_series(1, 20000)"
 
-/**
- * Outcomes of sessions that took a place at the compute without getting to their statement: full (53300), too slow to
- * authenticate (08006), ended (57P01). On a machine that is busy with other work the attackers, which have the lowest
- * priority, get no further.
- */
-const reached = ["53300", "08006", "57P01"]
+const computing = [
+  "set statement_timeout = '5s'",
+  "select count(*) from generate_series(1, 1000000) a, generate_series(1, 1000000) b"
+]
 
 export const sessions: ReadonlyArray<Attack> = [
   {
     name: "sessions that lock their role",
     lanes: 4,
-    effective: ["held", ...reached],
+    effective: ["held"],
     turn: session(({ uris }) => uris.locks, "127.0.1.2", lockOwnRole)
   },
   {
     name: "read-only sessions that lock their role",
     lanes: 2,
-    effective: ["held", ...reached],
+    effective: ["held"],
     turn: session((means) => means.read_only_uri, "127.0.1.2", lockOwnRole)
   },
   {
     name: "sleeping transactions",
     lanes: 6,
-    effective: ["held", "55P03", ...reached],
+    effective: ["held", "55P03"],
     turn: session(({ uris }) => uris.locks, "127.0.1.3", [
       "begin",
       "create table if not exists held (n int)",
@@ -49,22 +52,62 @@ export const sessions: ReadonlyArray<Attack> = [
   {
     name: "full connection slots",
     lanes: 120,
-    effective: ["held", ...reached],
+    // That no place is left is what it is about.
+    effective: ["held", "53300"],
     turn: session(({ uris }) => uris.slots, "127.0.1.4", ["select 1"])
   },
   {
     name: "statements that only compute",
     lanes: 8,
-    effective: ["57014", ...reached],
-    turn: session(({ uris }) => uris.work, "127.0.1.6", [
+    effective: ["57014"],
+    turn: session(({ uris }) => uris.work, "127.0.1.6", computing)
+  },
+  {
+    name: "statements that only compute, in other organizations",
+    lanes: 8,
+    effective: ["57014"],
+    turn: session((means, lane) => otherOf(means, lane).uri, "127.0.1.8", computing)
+  },
+  {
+    name: "sorts in memory",
+    lanes: 2,
+    effective: ["held", "57014"],
+    turn: session(({ uris }) => uris.work, "127.0.1.7", [
       "set statement_timeout = '5s'",
-      "select count(*) from generate_series(1, 1000000) a, generate_series(1, 1000000) b"
+      "set work_mem = '256MB'",
+      "select count(*) from (select repeat('x', 100) || n from generate_series(1, 1000000) n order by 1) sorted"
     ])
+  },
+  {
+    name: "notifications that an open transaction holds up",
+    lanes: 2,
+    // 54000: the queue is full.
+    effective: ["held", "54000"],
+    turn: async ({ uris }, _lane, _round, stopped) => {
+      try {
+        const [deaf, loud] = [await openSession(uris.work, "127.0.1.9"), await openSession(uris.work, "127.0.1.9")]
+        try {
+          for (const statement of ["listen flood", "begin", "select 1"]) await deaf.query(statement)
+          const end = performance.now() + hold
+          do {
+            await loud.query("select pg_notify('flood', repeat('x', 7900) || n) from generate_series(1, 1000) n")
+            await pause(200, stopped)
+          } while (!stopped.aborted && performance.now() < end)
+          return "held"
+        } finally {
+          deaf.close()
+          loud.close()
+        }
+      } catch (error) {
+        await pause(200, stopped)
+        return sqlstate(error) ?? "closed"
+      }
+    }
   },
   {
     name: "sorts on disk",
     lanes: 2,
-    effective: ["held", "53400", "57014", ...reached],
+    effective: ["held", "53400", "57014"],
     turn: session(({ uris }) => uris.work, "127.0.1.7", [
       "set statement_timeout = '5s'",
       "select count(*) from (select repeat('x', 500) || n from generate_series(1, 3000000) n order by 1) sorted"
@@ -73,7 +116,7 @@ export const sessions: ReadonlyArray<Attack> = [
   {
     name: "giant results",
     lanes: 2,
-    effective: ["read", ...reached],
+    effective: ["read"],
     turn: async ({ uris }, _lane, _round, stopped) => {
       try {
         const reader = await openSession(uris.work, "127.0.1.5")
@@ -95,7 +138,7 @@ export const sessions: ReadonlyArray<Attack> = [
   {
     name: "giant results that are not read",
     lanes: 10,
-    effective: ["held", ...reached],
+    effective: ["held"],
     turn: async ({ uris }, _lane, _round, stopped) => {
       try {
         const deaf = await openSession(uris.work, "127.0.1.5")

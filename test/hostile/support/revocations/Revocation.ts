@@ -16,14 +16,16 @@ export interface Ground extends Ids {
   readonly issuer: string
   /** A credential of the branch that stays valid. */
   readonly steady: string
+  /** That of the platform, for commands of its operator. */
+  readonly directory: string
 }
 
 export interface Right extends Numbers {
   /** The connection string that must not work afterwards, and the address from which it is used. */
   readonly uri: string
   readonly from: string
-  /** Whether it ends by itself; then the time counts from its expiry. */
-  readonly expires?: boolean
+  /** Whether the time counts from the end of `revoke`, which waits for something that takes no time of the platform. */
+  readonly fromEnd?: boolean
   readonly revoke: () => Promise<unknown>
   /** A credential of the API that must not work afterwards. */
   readonly token?: Caller
@@ -31,9 +33,16 @@ export interface Right extends Numbers {
   readonly observer?: { readonly uri: string; readonly from: string }
 }
 
+/** Milliseconds within which a revocation is complete. */
+export const defaultWithin = 10_000
+
 export interface Revocation {
   readonly name: string
-  /** `attempt` counts from 0: a right that expired before the siege was laid is made again. */
+  /** Milliseconds, where the contract has another number than `defaultWithin`. */
+  readonly within?: number
+  /** Whether it ends by itself: one that did so before the siege was laid is made again. */
+  readonly expires?: boolean
+  /** `attempt` counts from 0. */
   readonly make: (ground: Ground, attempt: number) => Promise<Right>
 }
 
@@ -57,13 +66,13 @@ const sessionsOf = async (role: string, { from, uri }: { readonly uri: string; r
 }
 
 /** Makes the right and lays siege to it. */
-const besieged = async ({ make }: Revocation, ground: Ground) => {
+const besieged = async ({ expires, make }: Revocation, ground: Ground) => {
   for (let attempt = 0; ; attempt++) {
-    const right = await make(ground, attempt)
     try {
+      const right = await make(ground, attempt)
       return { right, siege: await Siege.lay(right.uri, right.from, right) }
     } catch (error) {
-      if (right.expires !== true || attempt === 4) throw error
+      if (expires !== true || attempt === 4) throw error
     }
   }
 }
@@ -72,11 +81,11 @@ const besieged = async ({ make }: Revocation, ground: Ground) => {
 export const revoked = async (revocation: Revocation, ground: Ground): Promise<number> => {
   const { name } = revocation
   const { right, siege } = await besieged(revocation, ground)
-  const { expires, from, observer, revoke, token, uri } = right
+  const { from, fromEnd, observer, revoke, token, uri } = right
   try {
     const asked = performance.now()
     await revoke()
-    const began = expires === true ? performance.now() : asked
+    const began = fromEnd === true ? performance.now() : asked
     if (observer !== undefined)
       await until(
         `Postgres to have no session after ${name}`,

@@ -1,7 +1,9 @@
 /** Every way in which a right to a database ends. Those of a group run one after another, on a ground of their own. */
 import { until } from "../../../harness/eventually.ts"
+import { operator } from "../../../support/commands.ts"
 import { call, eventuallyMust, must, textAt } from "../Caller.ts"
 import { credentialsOf, mint, newKey, newMember, newProject, newTeam, roleIn } from "../organizations.ts"
+import { expireKey } from "./expireKey.ts"
 import type { Ground, Revocation, Right } from "./Revocation.ts"
 
 const from = "127.0.3.1"
@@ -99,6 +101,28 @@ const ofPeople: ReadonlyArray<Revocation> = [
     }
   },
   {
+    name: "a member leaves",
+    make: async (ground) => {
+      const { caller, user } = await newMember(ground.owner, ground.issuer, `member-${++people}@example.com`)
+      const key = await newKey(caller, "read_write")
+      const uri = await mint(key.caller, ground, "read_write")
+      const revoke = () => must(caller, "DELETE", `/v1/orgs/${ground.owner.org}/members/${user}`)
+      return { uri, from, revoke, token: key.caller, observer: observed(ground) }
+    }
+  },
+  {
+    name: "a person is disabled",
+    make: async (ground) => {
+      const email = `member-${++people}@example.com`
+      const { caller } = await newMember(ground.owner, ground.issuer, email)
+      const key = await newKey(caller, "read_write")
+      const uri = await mint(key.caller, ground, "read_write")
+      // Its program starts first.
+      const revoke = () => operator(ground.directory, "accounts", "disable", email)
+      return { uri, from, revoke, fromEnd: true, token: key.caller, observer: observed(ground) }
+    }
+  },
+  {
     name: "an agent's sandbox becomes protected",
     make: async (ground) => {
       const { path, ...right } = await sandboxOf(ground)
@@ -141,6 +165,18 @@ const ofThings: ReadonlyArray<Revocation> = [
       )
   },
   {
+    name: "an endpoint is disabled while another one of its branch runs",
+    within: 35_000, // docs/design/proxy.md P37
+    make: async (ground) => {
+      const uri = await mint(ground.owner, ground, "read_write")
+      const path = `/v1/projects/${ground.project}/endpoints`
+      const made = await must(ground.owner, "POST", path, { branch_id: ground.branch })
+      const endpoint = textAt(made, "endpoint", "id")
+      const revoke = () => must(ground.owner, "PATCH", `${path}/${endpoint}`, { disabled: true })
+      return { uri: uri.replace(ground.endpoint, endpoint), from, ...ofReader, revoke, observer: observed(ground) }
+    }
+  },
+  {
     name: "a branch is deleted",
     make: async (ground) => {
       const made = await must(ground.owner, "POST", `/v1/projects/${ground.project}/branches`, { endpoint: true })
@@ -175,17 +211,48 @@ const ofThings: ReadonlyArray<Revocation> = [
   }
 ]
 
-/** Its siege has to be laid before the expiry, so each further attempt has twice the time. */
-const expiry: Revocation = {
-  name: "a credential expires",
-  make: async (ground, attempt) => {
-    const seconds = 10 * 2 ** attempt
-    const expired = performance.now() + seconds * 1_000
-    const uri = await mint(ground.owner, ground, "read_write", seconds)
-    const limit = 2_000 * seconds
-    const revoke = () => until("the credential to expire", () => performance.now() > expired, { every: 20, limit })
-    return { uri, from, revoke, observer: observed(ground), expires: true }
-  }
+/** The siege has to be laid before the expiry, so each further attempt has twice the seconds. */
+const secondsOf = (attempt: number) => 10 * 2 ** attempt
+
+/** Waits for the end of this many seconds from now. */
+const expiry = (seconds: number) => {
+  const expired = performance.now() + seconds * 1_000
+  const limit = 2_000 * seconds
+  return () => until("the expiry", () => performance.now() > expired, { every: 20, limit })
 }
 
-export const groups: ReadonlyArray<ReadonlyArray<Revocation>> = [ofCredentials, ofPeople, ofThings, [expiry]]
+const ofTime: ReadonlyArray<Revocation> = [
+  {
+    name: "a credential expires",
+    expires: true,
+    make: async (ground, attempt) => {
+      const revoke = expiry(secondsOf(attempt))
+      const uri = await mint(ground.owner, ground, "read_write", secondsOf(attempt))
+      return { uri, from, revoke, fromEnd: true, observer: observed(ground) }
+    }
+  },
+  {
+    name: "a key expires, and the credential that it minted",
+    expires: true,
+    make: async (ground, attempt) => {
+      const { caller, id } = await newKey(ground.owner, "read_write")
+      const revoke = expiry(secondsOf(attempt))
+      await expireKey(ground.directory, id, secondsOf(attempt))
+      const uri = await mint(caller, ground, "read_write")
+      return { uri, from, revoke, fromEnd: true, token: caller, observer: observed(ground) }
+    }
+  },
+  {
+    name: "an agent's sandbox expires",
+    expires: true,
+    make: async (ground, attempt) => {
+      const { caller } = await newKey(ground.owner, "agent")
+      const revoke = expiry(secondsOf(attempt))
+      const wanted = { ttl_seconds: secondsOf(attempt) }
+      const made = await must(caller, "POST", `/v1/projects/${ground.project}/sandboxes`, wanted)
+      return { uri: textAt(made, "connection_uri"), from, revoke, fromEnd: true }
+    }
+  }
+]
+
+export const groups: ReadonlyArray<ReadonlyArray<Revocation>> = [ofCredentials, ofPeople, ofThings, ofTime]
