@@ -169,6 +169,8 @@ const released = {
   "0015_joined_events": "3db9f39966cfeaa4f108f081d7df63e2",
   "0016_client_refusals": "44f7c703c0d4721243b5af53362fa0ea",
   "0017_host_sessions": "01f75e9a8a3f0ddf5351ce89faed6919",
+  "0018_branch_keys": "6a02a9318be1c8a8edea49828c2b29e9",
+  "0018b_people": "b79cb6415533e14768acfcb13f275414",
   "0019_deletions": "75af92c5f70234c0eeb46d1e792507d1",
   "0020_host_session_ends": "5933f41f85714bab5c7ac872bf6f2878"
 }

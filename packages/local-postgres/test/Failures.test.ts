@@ -63,7 +63,10 @@ describe("failures of local computes", { tags: [tag] }, () => {
           for (let n = 0; n < 8; n++) {
             yield* sql`SELECT pg_create_physical_replication_slot(${`held_${n}`}, true, true)::text`
           }
-          return yield* Effect.flip(driver.createBranch(child, Option.some(parent)))
+          const failed = yield* Effect.flip(driver.createBranch(child, Option.some(parent)))
+          // The end of the session would free them, a moment later.
+          yield* sql`SELECT pg_drop_replication_slot(slot_name)::text FROM pg_replication_slots WHERE temporary`
+          return failed
         })
       )
       assert.deepStrictEqual([failure.busy, failure.retryable], [true, true])
