@@ -16,8 +16,8 @@ import { nextOf, Sqlite } from "../Sqlite.ts"
 
 export const open = "doc ->> 'status' in ('scheduling', 'running', 'cancelling')"
 
-/** The person that organization `?1` counts for: the core's `personOf` in SQL. */
 const owners = "membership where doc ->> 'org_id' = ?1 and doc ->> 'role' = 'owner'"
+/** The person that organization `?1` counts for: the core's `personOf` in SQL. */
 const person = `select coalesce(
   (select id from organization where id = ?1 and doc ->> 'personal'),
   (select user_id from organization_founder
