@@ -4,11 +4,12 @@ import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { allowlistChanged } from "../../src/allowlist/AllowlistChange.ts"
+import { endpointChanged } from "../../src/events/EndpointChange.ts"
 import type { EventData } from "../../src/events/Envelope.ts"
 import { type CatalogedEvent, eventCatalog } from "../../src/events/eventCatalog.ts"
 import * as InternalEvents from "../../src/events/InternalEvents.ts"
 import { encodeEvent, overflowFrame, resumeGapFrame } from "../../src/events/ring/SseFrame.ts"
-import { ApiKeyId, BranchId, OrgId, ProjectId, RegionId, SessionId, UserId } from "../../src/Ids.ts"
+import { ApiKeyId, BranchId, EndpointId, OrgId, ProjectId, RegionId, SessionId, UserId } from "../../src/Ids.ts"
 
 const root = resolve(import.meta.dirname, "../../../..")
 const catalog: Readonly<Record<string, CatalogedEvent>> = eventCatalog
@@ -54,7 +55,8 @@ const made: Readonly<Record<string, ReadonlyArray<EventData>>> = {
     InternalEvents.projectRevoked(org_id, project_id),
     InternalEvents.branchRevoked(org_id, project_id, BranchId.make("br-1"))
   ].map(({ data }) => data),
-  "internal.allowlist_changed.v1": [allowlistChanged(org_id, { project_id, version: 1 }).data]
+  "internal.allowlist_changed.v1": [allowlistChanged(org_id, { project_id, version: 1 }).data],
+  "internal.endpoint_changed.v1": [endpointChanged(org_id, project_id, { endpoint_id: EndpointId.make("ep-1") }).data]
 }
 
 const membersOf = (type: string) => Object.keys(catalog[type]?.data ?? {})
