@@ -12,6 +12,7 @@ import { join } from "node:path"
 import { Config, Context, Effect, Layer, Option, Schema } from "effect"
 import type { DevClient } from "./DevClient.ts"
 import { makeIssuer } from "./Issuer.ts"
+import { loadLibrary } from "./loadLater.ts"
 import { isLoopback, type PortUnavailable, serveOnLoopback } from "./loopbackServer.ts"
 import { loadSigningKey, type SigningAlgorithm, type SigningKeyUnusable } from "./SigningKey.ts"
 
@@ -46,6 +47,9 @@ const issuers = [
   { id: "dev-one", name: "Development One", alg: "RS256" },
   { id: "dev-two", name: "Development Two", alg: "ES256" }
 ] as const
+
+/** A platform on a quiet machine is ready before. On a busy one a sign-in has less time than the library may take then. */
+const loadAfter = "1 second"
 
 const isRedirect = (uri: string) => {
   const url = URL.parse(uri)
@@ -117,6 +121,8 @@ export class DevProviders extends Context.Service<
           "Development providers are on: they sign anyone in",
           ...providers.map((it) => it.issuer)
         )
+        // A failure is that of the first request, too, which reports it.
+        yield* Effect.forkScoped(Effect.delay(Effect.ignore(Effect.tryPromise(loadLibrary)), loadAfter))
         return DevProviders.of({ providers })
       })
     )
