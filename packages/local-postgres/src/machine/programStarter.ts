@@ -119,7 +119,8 @@ const makeStarter = () => {
   const listeners = new Map<number, Listener>()
   const awaited = new Set<number>()
   let last = 0
-  const child = spawn(process.execPath, ["-e", `(${String(serve)})(${process.pid})`], {
+  // Pitfall: the path of this program. Its directories may be closed to the user that this process has become.
+  const child = spawn("/proc/self/exe", ["-e", `(${String(serve)})(${process.pid})`], {
     cwd: "/",
     env: environment,
     stdio: ["ignore", "ignore", "inherit", "ipc"]

@@ -33,13 +33,11 @@ export interface Right extends Numbers {
   readonly observer?: { readonly uri: string; readonly from: string }
 }
 
-/** Milliseconds within which a revocation is complete. */
-export const defaultWithin = 10_000
+/** Milliseconds within which a revocation is complete, also under attack. */
+export const within = 10_000
 
 export interface Revocation {
   readonly name: string
-  /** Milliseconds, where the contract has another number than `defaultWithin`. */
-  readonly within?: number
   /** Whether it ends by itself: one that did so before the siege was laid is made again. */
   readonly expires?: boolean
   /** `attempt` counts from 0. */

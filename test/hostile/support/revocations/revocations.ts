@@ -166,7 +166,6 @@ const ofThings: ReadonlyArray<Revocation> = [
   },
   {
     name: "an endpoint is disabled while another one of its branch runs",
-    within: 35_000, // docs/design/proxy.md P37
     make: async (ground) => {
       const uri = await mint(ground.owner, ground, "read_write")
       const path = `/v1/projects/${ground.project}/endpoints`
