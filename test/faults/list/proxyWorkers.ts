@@ -131,37 +131,5 @@ export const proxyWorkers: ReadonlyArray<FaultsOfFile> = [
         why: "The gauges of an ended process are gone with it."
       }
     ]
-  },
-  {
-    area: "proxy",
-    file: "packages/proxy/src/workers/ProxyWorkers.ts",
-    tests: ["test/serving/proxyWorkers.test.ts"],
-    faults: [
-      {
-        id: "workers-cancel",
-        find: "worker !== asker && worker.ready",
-        put: "worker === asker",
-        why: "The other workers are asked for a cancel key."
-      },
-      {
-        id: "workers-fewest",
-        find: "b.connections < a.connections ? b : a",
-        put: "b.connections > a.connections ? b : a",
-        why: "The worker with the fewest connections gets the next one."
-      }
-    ]
-  },
-  {
-    area: "proxy",
-    file: "packages/proxy/src/workers/serveAsWorker.ts",
-    tests: ["test/serving/proxyWorkers.test.ts"],
-    faults: [
-      {
-        id: "workers-orphans",
-        find: 'channel.once("disconnect", finish)',
-        put: "",
-        why: "Workers end with the process that started them."
-      }
-    ]
   }
 ]
