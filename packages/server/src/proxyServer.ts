@@ -33,7 +33,11 @@ const main = withSettings(false, (settings, addresses) =>
     yield* controlPlaneAnswers(url, token)
     yield* Layer.build(layerProxy({ addresses, settings }, token, url, proxy))
     const silent = yield* watchControlPlane(url, token)
-    unready = Effect.flatMap(silent, (reason) => (reason === undefined ? proxy.unready : Effect.succeed(reason)))
+    unready = Effect.filterOrElse(
+      silent,
+      (reason) => reason !== undefined,
+      () => proxy.unready
+    )
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
         unready = Effect.succeed("The proxy is stopping.")

@@ -19,8 +19,12 @@ const main = Effect.gen(function* () {
   yield* Effect.scoped(serveAsWorker(config, process)).pipe(
     Effect.tapCause((cause) => Effect.logError("a worker of the Postgres proxy has failed", Cause.squash(cause))),
     Effect.annotateLogs({ worker: process.pid }),
-    Effect.provide(HttpControlPlane.layer({ api_url, token: Redacted.make(token) })),
-    Effect.provide(Layer.provideMerge(layerTelemetry(settings), layerLogging(settings)))
+    Effect.provide(
+      HttpControlPlane.layer({ api_url, token: Redacted.make(token) }).pipe(
+        Layer.provideMerge(layerTelemetry(settings)),
+        Layer.provideMerge(layerLogging(settings))
+      )
+    )
   )
 })
 

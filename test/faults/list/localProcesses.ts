@@ -76,18 +76,6 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/local-postgres/test/programStarter.test.ts"],
     faults: [
       {
-        id: "starter-outlives",
-        find: 'process.on("disconnect", end)',
-        put: 'process.on("disconnect", () => undefined)',
-        why: "The process that starts programs ends with the one that it works for."
-      },
-      {
-        id: "starter-leaves-programs",
-        find: 'for (const child of running.values()) child.kill("SIGKILL")',
-        put: "",
-        why: "A copy does not go on when another process may work in its directory."
-      },
-      {
         id: "starter-of-terminal",
         find: 'for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)',
         put: "",
