@@ -147,6 +147,18 @@ const ending = async (ground: Ground, end: (made: Ground) => Promise<unknown>): 
 }
 
 const ofThings: ReadonlyArray<Revocation> = [
+  // Before the allowlist restricts the ground, until "a branch is deleted" lifts it.
+  {
+    name: "an endpoint is disabled while another one of its branch runs",
+    make: async (ground) => {
+      const uri = await mint(ground.owner, ground, "read_write")
+      const path = `/v1/projects/${ground.project}/endpoints`
+      const made = await must(ground.owner, "POST", path, { branch_id: ground.branch })
+      const endpoint = textAt(made, "endpoint", "id")
+      const revoke = () => must(ground.owner, "PATCH", `${path}/${endpoint}`, { disabled: true })
+      return { uri: uri.replace(ground.endpoint, endpoint), from, ...ofReader, revoke, observer: observed(ground) }
+    }
+  },
   {
     name: "an entry of the allowlist is removed",
     make: async (ground) => {
@@ -163,17 +175,6 @@ const ofThings: ReadonlyArray<Revocation> = [
       ending(ground, ({ endpoint, owner, project }) =>
         must(owner, "PATCH", `/v1/projects/${project}/endpoints/${endpoint}`, { disabled: true })
       )
-  },
-  {
-    name: "an endpoint is disabled while another one of its branch runs",
-    make: async (ground) => {
-      const uri = await mint(ground.owner, ground, "read_write")
-      const path = `/v1/projects/${ground.project}/endpoints`
-      const made = await must(ground.owner, "POST", path, { branch_id: ground.branch })
-      const endpoint = textAt(made, "endpoint", "id")
-      const revoke = () => must(ground.owner, "PATCH", `${path}/${endpoint}`, { disabled: true })
-      return { uri: uri.replace(ground.endpoint, endpoint), from, ...ofReader, revoke, observer: observed(ground) }
-    }
   },
   {
     name: "a branch is deleted",
