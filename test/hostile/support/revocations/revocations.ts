@@ -106,7 +106,8 @@ const ofPeople: ReadonlyArray<Revocation> = [
       const { caller, user } = await newMember(ground.owner, ground.issuer, `member-${++people}@example.com`)
       const key = await newKey(caller, "read_write")
       const uri = await mint(key.caller, ground, "read_write")
-      const revoke = () => must(caller, "DELETE", `/v1/orgs/${ground.owner.org}/members/${user}`)
+      const leave = `/v1/orgs/${ground.owner.org}/members/${user}?confirm_self_lockout=true`
+      const revoke = () => must(caller, "DELETE", leave)
       return { uri, from, revoke, token: key.caller, observer: observed(ground) }
     }
   },
