@@ -7,7 +7,9 @@ import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Context, Deferred, Effect, Fiber, Layer, Option, References } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
+import { asComputeFailed } from "../src/computes/asComputeFailed.ts"
 import { diskRoom } from "../src/computes/copyRoom.ts"
+import { LocalPostgresError } from "../src/machine/LocalPostgresError.ts"
 import { postgresPrograms } from "../testing/postgresPrograms.ts"
 import { closedDirectory, dataDirectory, kinds } from "./support.ts"
 
@@ -143,6 +145,15 @@ describe("failures of local computes", { tags: [tag] }, () => {
       yield* Effect.provide(start, LocalComputeDriver.layer({ dataDir, binaries }))
     })
   )
+
+  for (const sqlstate of ["57P01", "57P02", "57P03"])
+    it.effect(`work that meets a restart of its server waits, and is no failure: ${sqlstate}`, () =>
+      Effect.gen(function* () {
+        const met = new LocalPostgresError({ operation: "A query", reason: "terminating connection", sqlstate })
+        const failure = yield* Effect.flip(asComputeFailed(Effect.fail(met)))
+        assert.deepStrictEqual([failure.busy, failure.retryable], [true, true])
+      })
+    )
 
   it.live("a server that cannot start says why to the operator only", () =>
     Effect.gen(function* () {

@@ -11,8 +11,11 @@ type Failure = LocalPostgresFailure | ImpossibleRequest | NoRoomNow
 
 export const asComputeFailed = <A, R>(effect: Effect.Effect<A, Failure, R>) => Effect.mapError(effect, failureOf)
 
-/** Too many connections, no replication slot, a lock or a statement that took too long, a deadlock. */
-const busyStates = new Set(["53300", "53400", "55P03", "57014", "40P01"])
+/**
+ * Too many connections, no replication slot, a lock or a statement that took too long, a deadlock, and a server that stops
+ * or starts: a revocation restarts it while a copy of it is made.
+ */
+const busyStates = new Set(["53300", "53400", "55P03", "57014", "40P01", "57P01", "57P02", "57P03"])
 
 const outOfSpace = /no space left|disk full|ENOSPC/i
 
