@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ControlPlane } from "../../src/control-plane/ControlPlane.ts"
-import { makeEndpointCache } from "../../src/control-plane/EndpointCache.ts"
+import { type EndpointCache, makeEndpointCache } from "../../src/control-plane/EndpointCache.ts"
 import { followChanges } from "../../src/control-plane/followChanges.ts"
 import { endpoint_id, MemoryControlPlane } from "../support/MemoryControlPlane.ts"
 
@@ -32,6 +32,23 @@ const cached = Effect.fnUntraced(function* (refresh: Duration.Input) {
 })
 
 const soon = TestClock.adjust("1 second")
+
+/** The answer to a question from before the endpoint was disabled, which comes after the notification. */
+const disabledMeanwhile = Effect.fnUntraced(function* (
+  control: Effect.Success<ReturnType<typeof MemoryControlPlane.make>>,
+  endpoints: EndpointCache
+) {
+  const held = yield* Deferred.make<void>()
+  control.answering = Deferred.await(held)
+  const earlier = yield* Effect.forkChild(endpoints.resolve(endpoint_id))
+  yield* soon
+  control.disabled = true
+  yield* control.hint
+  yield* soon
+  control.answering = Effect.void
+  yield* Deferred.succeed(held, undefined)
+  return yield* Fiber.join(earlier)
+})
 
 describe("EndpointCache", () => {
   it.effect("a suspend cuts its connections within one second with a notification and within 33 without", () =>
@@ -68,16 +85,8 @@ describe("EndpointCache", () => {
     Effect.gen(function* () {
       const { connect, control, cuts, endpoints } = yield* cached("1 hour")
       yield* connect
-      const held = yield* Deferred.make<void>()
-      control.answering = Deferred.await(held)
-      const earlier = yield* Effect.forkChild(endpoints.resolve(endpoint_id))
-      yield* soon
-      control.disabled = true
-      yield* control.hint
-      yield* soon
-      control.answering = Effect.void
-      yield* Deferred.succeed(held, undefined)
-      assert.isFalse((yield* Fiber.join(earlier)).endpoint.disabled, "it was read before the change")
+      const earlier = yield* disabledMeanwhile(control, endpoints)
+      assert.isFalse(earlier.endpoint.disabled, "it was read before the change")
       yield* soon
       assert.deepStrictEqual(cuts, ["disabled 4"])
     })
@@ -101,16 +110,7 @@ describe("EndpointCache", () => {
   it.effect("the same for one that changes while it is asked for the first time", () =>
     Effect.gen(function* () {
       const { control, cuts, endpoints, watch } = yield* cached("1 hour")
-      const held = yield* Deferred.make<void>()
-      control.answering = Deferred.await(held)
-      const first = yield* Effect.forkChild(endpoints.resolve(endpoint_id))
-      yield* soon
-      control.disabled = true
-      yield* control.hint
-      yield* soon
-      control.answering = Effect.void
-      yield* Deferred.succeed(held, undefined)
-      watch((yield* Fiber.join(first)).asked_at)
+      watch((yield* disabledMeanwhile(control, endpoints)).asked_at)
       yield* soon
       assert.deepStrictEqual(cuts, ["disabled 4"])
     })
