@@ -81,5 +81,5 @@ const program = join(
   import.meta.filename.endsWith(".ts") ? "proxyWorker.ts" : "narthex-proxy-worker.js"
 )
 
-/** Its log goes where this process's goes. Its stdout is nobody's: it announces nothing. */
+/** Its log goes to the standard error of this process. It prints no ready line, so it has no standard output. */
 const forkWorker = () => fork(program, [], { stdio: ["ignore", "ignore", "inherit", "ipc"] })

@@ -105,7 +105,7 @@ export const operationClaims: ReadonlyArray<FaultsOfFile> = [
         why: "An organization does not count for a founder who is no owner."
       },
       {
-        id: "person-nobody",
+        id: "person-without-owner",
         find: " ?? owners[0])",
         put: ")",
         why: "Without its founder an organization counts for its owner of longest standing."

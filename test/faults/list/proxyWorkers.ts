@@ -48,7 +48,7 @@ export const proxyWorkers: ReadonlyArray<FaultsOfFile> = [
         id: "asked-enter",
         find: '(entered = "connections")',
         put: "(entered = { known: false, waited: false })",
-        why: "Without an answer nobody gets a place."
+        why: "Without an answer a connection gets no place."
       },
       {
         id: "asked-wake",

@@ -75,7 +75,6 @@ export const nextClaim = (
       count(turnsOf({ org_id, project_id }, person)[0]) < limits.per_org &&
       (copies === null || (copiesOf(copies) < limits.per_parent && !beingWritten.has(copies)))
   )
-  const first = least(due, (row) => turnsOf(row, person).flatMap((turn) => [count(turn), served(turn), turn]))
   // Sorting is stable: of one project's operations the oldest is the first.
-  return first
+  return least(due, (row) => turnsOf(row, person).flatMap((turn) => [count(turn), served(turn), turn]))
 }
