@@ -36,7 +36,7 @@ export const normalized = (text: string): string =>
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z/g, "INSTANT")
     .replaceAll(/\b\d+\.\d s\b/g, "SECONDS")
     // A new branch is measured within a minute, before the answer or after it.
-    .replaceAll(/^((?:size|measured) +)(?:-|[\d.]+ MB|\d{4}-.*)$/gm, "$1SIZE")
+    .replaceAll(/^((?:size|measured) +)(?:-|[\d.]+ MB \(\d+ B\)|INSTANT \(.+\))$/gm, "$1SIZE")
     .replaceAll(/\((now|\d+ (s|min) ago)\)/g, "(NOW)")
     // A psql of another version than the server's says so.
     .replace(/^psql \(.+\)\n(WARNING:.+\n.+\n)?/, "psql (VERSION)\n")
