@@ -7,7 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { superuser } from "../src/cluster/Cluster.ts"
-import { groupsSessions, yieldNewGroups } from "../src/machine/sessionGroups.ts"
+import { groupsSessions, sharesOf, yieldNewGroups } from "../src/machine/sessionGroups.ts"
 import { niceness } from "../src/machine/yieldingCpu.ts"
 import { open, runningBranch } from "./runningBranch.ts"
 
@@ -24,10 +24,10 @@ const session = Effect.gen(function* () {
 })
 
 /**
- * A folder like `/proc`: one server with these sessions and their command lines, on a kernel that groups processes. It is
- * deleted at the end.
+ * A folder like `/proc`: one server with these sessions and their command lines, of which some want the CPU, on a kernel
+ * that groups processes. It is deleted at the end.
  */
-const processes = (server: number, sessions: Readonly<Record<number, string>>) =>
+const processes = (server: number, sessions: Readonly<Record<number, string>>, wanting: ReadonlyArray<number> = []) =>
   Effect.acquireRelease(
     Effect.sync(() => {
       const proc = mkdtempSync(join(tmpdir(), "narthex-proc-"))
@@ -35,6 +35,8 @@ const processes = (server: number, sessions: Readonly<Record<number, string>>) =
         mkdirSync(join(proc, `${pid}/task/${pid}`), { recursive: true })
         writeFileSync(join(proc, `${pid}/autogroup`), "0")
         writeFileSync(join(proc, `${pid}/cmdline`), command)
+        const state = wanting.includes(Number(pid)) ? "R" : "S"
+        writeFileSync(join(proc, `${pid}/stat`), `${pid} (postgres: a) R) ${state} 1 1`)
       }
       writeFileSync(join(proc, `${server}/task/${server}/children`), `${Object.keys(sessions).join(" ")} `)
       return { proc, nice: (pid: number) => readFileSync(join(proc, `${pid}/autogroup`), "utf8").slice(0, 2) }
@@ -63,11 +65,11 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
     () =>
       Effect.gen(function* () {
         const { backend, server } = yield* session
-        const yielding = new Set<number>()
+        const yielding = new Map<number, number>()
         // Without privileges the kernel accepts ten changes in a second.
         yield* eventually(
           "the session's group to yield",
-          Effect.map(yieldNewGroups([server], superuser, yielding), () => yielding.has(backend)),
+          Effect.map(yieldNewGroups(sharesOf([server]), superuser, yielding), () => yielding.has(backend)),
           { every: 100 }
         )
         assert.deepStrictEqual([groupOf(backend), groupOf(server)], [niceness, niceness])
@@ -81,10 +83,10 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
     Effect.gen(function* () {
       const writer = "postgres: narthex-1: writer postgres [local] SELECT"
       const { nice, proc } = yield* processes(10, { 11: "postgres: narthex-1: checkpointer ", 12: writer })
-      const yielding = new Set([12])
-      yield* yieldNewGroups([10], superuser, yielding, proc)
+      const yielding = new Map([[12, niceness]])
+      yield* yieldNewGroups(sharesOf([10], proc), superuser, yielding, proc)
       assert.deepStrictEqual([10, 11, 12].map(nice), [String(niceness), String(niceness), "0"])
-      assert.deepStrictEqual(yielding, new Set([12, 10, 11]))
+      assert.deepStrictEqual([...yielding.keys()], [12, 10, 11])
     }).pipe(Effect.scoped)
   )
 
@@ -95,19 +97,44 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
         12: "postgres\0-D\0/proc/self/fd/3\0",
         13: `postgres: narthex-1: ${superuser}_writer postgres [local] idle`
       })
-      const yielding = new Set<number>()
-      yield* yieldNewGroups([10], superuser, yielding, proc)
+      const yielding = new Map<number, number>()
+      yield* yieldNewGroups(sharesOf([10], proc), superuser, yielding, proc)
       assert.deepStrictEqual([11, 12, 13].map(nice), ["0", "0", String(niceness)])
-      assert.deepStrictEqual(yielding, new Set([10, 13]))
+      assert.deepStrictEqual([...yielding.keys()], [10, 13])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("ten processes of a server that want the CPU have the share of one, and one alone has it again", () =>
+    Effect.gen(function* () {
+      const pids = Array.from({ length: 12 }, (_, at) => 11 + at)
+      const sessions = Object.fromEntries(
+        pids.map((pid) => [pid, "postgres: narthex-1: writer postgres [local] SELECT"])
+      )
+      const [many, one] = [yield* processes(10, sessions, pids.slice(0, 10)), yield* processes(10, sessions, [11])]
+      const yielding = new Map<number, number>()
+      yield* yieldNewGroups(sharesOf([10], many.proc), superuser, yielding, many.proc)
+      // The lowest share that the kernel has, which is an eighth of the usual one. The server itself starts sessions.
+      assert.deepStrictEqual([10, 11, 22].map(many.nice), [String(niceness), "19", "19"])
+      yield* yieldNewGroups(sharesOf([10], one.proc), superuser, yielding, one.proc)
+      assert.deepStrictEqual([11, 22].map(one.nice), [String(niceness), String(niceness)])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a share that is off by one step is left as it is", () =>
+    Effect.gen(function* () {
+      const { nice, proc } = yield* processes(10, { 11: "postgres: narthex-1: writer postgres [local] SELECT" })
+      const yielding = new Map([[11, niceness + 1]])
+      yield* yieldNewGroups(sharesOf([10], proc), superuser, yielding, proc)
+      assert.strictEqual(nice(11), "0")
     }).pipe(Effect.scoped)
   )
 
   it.effect("a process that has ended is forgotten, and cannot be changed", () =>
     Effect.gen(function* () {
       const ended = 2 ** 22 + 1
-      const yielding = new Set([ended])
-      yield* yieldNewGroups([ended + 1], superuser, yielding)
-      assert.deepStrictEqual(yielding, new Set())
+      const yielding = new Map([[ended, niceness]])
+      yield* yieldNewGroups(sharesOf([ended + 1]), superuser, yielding)
+      assert.deepStrictEqual(yielding, new Map())
     })
   )
 

@@ -32,8 +32,8 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "groups-of-postmasters",
-        find: "[...postmasters, ...serving]",
-        put: "postmasters",
+        find: "present.set(pid, nice)",
+        put: "present.delete(pid)",
         why: "The group of a tenant's session yields the CPU to the supervisor."
       },
       {
@@ -47,6 +47,18 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
         find: "isOf(pid, supervisor, proc) === false",
         put: "isOf(pid, supervisor, proc) !== true",
         why: "A session is judged once it shows whose it is."
+      },
+      {
+        id: "groups-of-many",
+        find: "Math.log(Math.max(1, wanting))",
+        put: "Math.log(1)",
+        why: "The sessions of a server have the share of one, however many want the CPU."
+      },
+      {
+        id: "groups-of-idle",
+        find: "filter((child) => wantsCpu(child, proc))",
+        put: "filter(() => true)",
+        why: "Sessions that wait for their client do not lower the share of one that works."
       },
       {
         id: "groups-of-ended",

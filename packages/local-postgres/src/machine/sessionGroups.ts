@@ -25,8 +25,14 @@ export const groupsSessions: Effect.Effect<boolean> = Effect.sync(
 /** How long a new session can have the share of the platform. A search reads one small file for each server. */
 const pause = "100 millis"
 
-/** Searches after which the servers themselves are looked for, which reads several files for each. */
+/**
+ * Searches after which the servers themselves are looked for, and their processes that want the CPU are counted, which
+ * reads a file for each of these.
+ */
 const searches = 10
+
+/** The lowest share that the kernel has. */
+const nicest = 19
 
 /**
  * Lets the groups of servers yield the CPU to this process, as long as it is run. `postmasters`: the pids of servers.
@@ -35,38 +41,56 @@ const searches = 10
 export const yieldGroups = <R>(postmasters: Effect.Effect<ReadonlyArray<number>, never, R>, supervisor: string) =>
   Effect.gen(function* () {
     if (!(yield* groupsSessions)) return
-    const yielding = new Set<number>()
+    const yielding = new Map<number, number>()
     while (true) {
       yield* Effect.sleep(pause)
       if (!isContended()) continue
-      const servers = yield* postmasters
+      const shares = sharesOf(yield* postmasters)
       for (let search = 0; search < searches; search++) {
-        yield* yieldNewGroups(servers, supervisor, yielding)
+        yield* yieldNewGroups(shares, supervisor, yielding)
         yield* Effect.sleep(pause)
       }
     }
   })
 
 /**
- * Lets the groups of these servers' processes yield the CPU, but for those in `yielding`, which it keeps up to date, and
- * for the sessions of the supervisor.
+ * The nice value for the groups of each server's processes: together they have the share of one, however many of them
+ * want the CPU. Otherwise a tenant would take the CPU from others by opening sessions. A step of nice is a quarter more.
+ */
+export const sharesOf = (postmasters: ReadonlyArray<number>, proc = "/proc"): ReadonlyMap<number, number> =>
+  new Map(
+    postmasters.map((pid) => {
+      const wanting = childrenOf(pid, proc).filter((child) => wantsCpu(child, proc)).length
+      return [pid, Math.min(nicest, niceness + Math.round(Math.log(Math.max(1, wanting)) / Math.log(1.25)))]
+    })
+  )
+
+/**
+ * Lets the groups of these servers' processes yield the CPU, but for the sessions of the supervisor. `shares`: the nice
+ * value for the processes of each server; its own is not changed, because it starts sessions. `yielding`: that of each
+ * process, which this keeps up to date. A value that is off by one stays.
  *
- * Without privileges the kernel accepts ten changes in a second, from all processes together. What it refuses is tried
- * again by the next call. `proc` is where the kernel shows its processes.
+ * Without privileges the kernel accepts ten changes in a second, from all processes together. So new processes come first,
+ * and what the kernel refuses is tried again by the next call.
  */
 export const yieldNewGroups = (
-  postmasters: ReadonlyArray<number>,
+  shares: ReadonlyMap<number, number>,
   supervisor: string,
-  yielding: Set<number>,
+  yielding: Map<number, number>,
   proc = "/proc"
 ) =>
   Effect.sync(() => {
-    const serving = postmasters
-      .flatMap((pid) => childrenOf(pid, proc))
-      .filter((pid) => yielding.has(pid) || isOf(pid, supervisor, proc) === false)
-    const present = new Set([...postmasters, ...serving])
-    for (const pid of yielding) if (!present.has(pid)) yielding.delete(pid)
-    for (const pid of present) if (!yielding.has(pid) && yieldGroup(pid, niceness, proc)) yielding.add(pid)
+    const present = new Map<number, number>()
+    for (const [server, nice] of shares) {
+      present.set(server, niceness)
+      for (const pid of childrenOf(server, proc))
+        if (yielding.has(pid) || isOf(pid, supervisor, proc) === false) present.set(pid, nice)
+    }
+    for (const pid of yielding.keys()) if (!present.has(pid)) yielding.delete(pid)
+    const due = [...present]
+      .filter(([pid, nice]) => Math.abs((yielding.get(pid) ?? Number.POSITIVE_INFINITY) - nice) > 1)
+      .toSorted(([a], [b]) => Number(yielding.has(a)) - Number(yielding.has(b)))
+    for (const [pid, nice] of due) if (yieldGroup(pid, nice, proc)) yielding.set(pid, nice)
   })
 
 /**
@@ -77,6 +101,9 @@ const isOf = (pid: number, role: string, proc: string): boolean | undefined => {
   const [, after] = /^postgres: [^ ]+: (.*)/s.exec(contents(`${proc}/${pid}/cmdline`)) ?? []
   return after?.startsWith(`${role} `)
 }
+
+/** Whether a process runs or waits for the CPU. */
+const wantsCpu = (pid: number, proc: string): boolean => /^\d+ \(.*\) R /s.test(contents(`${proc}/${pid}/stat`))
 
 /** Gives the group of a process a nice value. `false`: it has ended, or the kernel refuses. */
 export const yieldGroup = (pid: number, by: number, proc = "/proc"): boolean => {
