@@ -1,6 +1,6 @@
 /**
- * What two servers on one Postgres guarantee together: an `Idempotency-Key` takes effect once, and a right ends on
- * both.
+ * What two servers on one Postgres guarantee together: an `Idempotency-Key` takes effect once, a right ends on both, and
+ * requesters take turns at the connections (docs/design/api.md A25 and A28).
  *
  * A demotion, removal, disabling or revocation acts on the next request, on the server that made it and on the other
  * one, because nothing about a credential is cached between requests. Each try first shows that the right exists on
@@ -76,6 +76,57 @@ layer(TwoServers.layer, { excludeTestServices: true })("two servers", (it) => {
       assert.strictEqual(new Set([made, ...later].map(({ body }) => body.api_key.id)).size, 1)
       assert.strictEqual(yield* keysOf(token), 1)
     })
+  )
+
+  it.effect(
+    "calls of one session that wait for a lock leave its person, and others, their connections to the store",
+    () =>
+      Effect.gen(function* () {
+        const { ports } = yield* TwoServers
+        const { query, transaction } = yield* Database
+        const owner = yield* enter(ports[0], "owner@example.com")
+        const runaway = yield* enter(ports[0], "owner@example.com")
+        const other = yield* enter(ports[0], "unhindered@example.com")
+        const waiting = query<{ readonly count: number }>(
+          "test",
+          `select count(distinct pid)::int as count from pg_locks where not granted and pid in (
+           select pid from pg_locks
+           where database = (select oid from pg_database where datname = current_database())
+         )`
+        )
+
+        const { calling, during, read } = yield* transaction(
+          Effect.gen(function* () {
+            // The creation of a key waits for the row of its organization.
+            yield* query("test", "select 1 from organization where id = $1 for update", [owner.org])
+            const answered: Array<Answer> = []
+            const calling = yield* Effect.forkChild(
+              Effect.forEach(
+                Array.from({ length: calls }, (_, at) => `key ${at}`),
+                (name) =>
+                  Effect.map(
+                    ask(ports[0], "POST", "/v1/api-keys/", { token: runaway.token, body: { name } }),
+                    (answer) => void answered.push(answer)
+                  ),
+                { concurrency: "unbounded" }
+              )
+            )
+            yield* eventually(
+              "calls to wait for the organization",
+              Effect.map(waiting, ([row]) => (row?.count ?? 0) > 1)
+            )
+            // Several, so that one that found a connection by chance proves nothing.
+            const read = yield* Effect.forEach(
+              Array.from({ length: 8 }, (_, at) => (at % 2 === 0 ? owner : other)),
+              (by) => ask(ports[0], "GET", "/v1/projects", { token: by.token })
+            )
+            return { calling, read, during: [...answered] }
+          })
+        )
+        yield* Fiber.join(calling)
+        assert.deepStrictEqual([...new Set(read.map(said))], ["allowed"])
+        assert.deepStrictEqual(during, [], "calls that were answered before the lock was released")
+      })
   )
 
   it.effect(

@@ -27,11 +27,14 @@ export const ServerIdentity = Context.Reference<ServerFacts>("@narthex/http/Serv
   })
 })
 
-/** Where the running request comes from, by the origin rules of this server. */
+/** Where a request comes from, by the rules of its server. */
+export const originOf = (
+  { headers, peerAddress }: HttpServerRequest.HttpServerRequest,
+  rules: OriginRules
+): ClientOrigin => clientOrigin({ socket_address: Option.getOrUndefined(peerAddress), headers }, rules)
+
+/** Where the running request comes from. */
 export const requestOrigin: Effect.Effect<ClientOrigin, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
   HttpServerRequest.HttpServerRequest,
-  ({ headers, peerAddress }) =>
-    Effect.map(ServerIdentity, ({ origin }) =>
-      clientOrigin({ socket_address: Option.getOrUndefined(peerAddress), headers }, origin)
-    )
+  (request) => Effect.map(ServerIdentity, ({ origin }) => originOf(request, origin))
 )

@@ -14,6 +14,7 @@ import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option } from 
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import type { OperationId } from "../Ids.ts"
+import { Requester } from "../limits/Requester.ts"
 import type { StorageError } from "../StorageError.ts"
 import { isFinal, type StoredOperation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
@@ -131,8 +132,10 @@ export class OperationWaits extends Context.Service<
           fiber: undefined
         }
         watches.set(operation, watch)
-        // With the context of the layer: the first wait's own, its deadlines and spans, are not those of the others.
+        // With the context of the layer: the first wait's own, its deadlines and spans, are not those of the others. Its reads
+        // take turns as those of the first wait, because a caller may begin many watches.
         watch.fiber = yield* follow(operation, watch).pipe(
+          Effect.provideService(Requester, yield* Requester),
           Effect.setContext(context),
           Effect.forkIn(scope, { startImmediately: true })
         )

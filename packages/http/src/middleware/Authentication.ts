@@ -16,7 +16,14 @@ import {
   SessionRequiredProblem,
   UnauthenticatedProblem
 } from "@narthex/api"
-import { Authentication as Authenticator, Principal, Sessions, TokenSigner } from "@narthex/core"
+import {
+  Authentication as Authenticator,
+  Principal,
+  Requester,
+  requesterOf,
+  Sessions,
+  TokenSigner
+} from "@narthex/core"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { isToken } from "../ClientAddress.ts"
@@ -68,7 +75,11 @@ export const layerAuthentication = Layer.effect(
         const caller = text.startsWith("nsk_")
           ? authenticate(token, (yield* requestOrigin).address)
           : shared(text, authenticate(token, null))
-        return yield* Effect.provideService(handler, Principal, yield* problems(caller))
+        const known = yield* problems(caller)
+        return yield* handler.pipe(
+          Effect.provideService(Principal, known),
+          Effect.provideService(Requester, requesterOf(known))
+        )
       })
     })
   })
@@ -118,7 +129,8 @@ export const layerProxyAuthentication = Layer.succeed(
     proxy_token: Effect.fnUntraced(function* (handler) {
       const { proxy_token } = yield* ServerIdentity
       const token = yield* credential
-      return isToken(Redacted.value(token), proxy_token) ? yield* handler : yield* new InvalidTokenProblem({})
+      if (!isToken(Redacted.value(token), proxy_token)) return yield* new InvalidTokenProblem({})
+      return yield* Effect.provideService(handler, Requester, null)
     })
   })
 )

@@ -11,10 +11,10 @@
  * credential (docs/design/authorization.md Z6, step 1).
  */
 import { isProblemCode, type ProblemCode, problemCatalog } from "@narthex/api"
-import { becauseOf } from "@narthex/core"
+import { becauseOf, Requester, requesterAt } from "@narthex/core"
 import { Cause, Context, Effect, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { ServerIdentity } from "../ServerIdentity.ts"
+import { originOf, ServerIdentity } from "../ServerIdentity.ts"
 import { Transport } from "../transport/Transport.ts"
 import { allowedMethods } from "./routeTable.ts"
 
@@ -139,12 +139,22 @@ const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse
     )
   })
 
-/** The request as the routes get it, and its id in every line of the log: one change of the context. */
-const ofRequest = <R>(context: Context.Context<R>, request: HttpServerRequest.HttpServerRequest, request_id: string) =>
-  Context.add(Context.add(context, HttpServerRequest.HttpServerRequest, request), References.CurrentLogAnnotations, {
+/**
+ * The request as the routes get it, its id in every line of the log, and for whom it uses the storage until its credential is
+ * verified.
+ */
+const ofRequest = <R>(
+  context: Context.Context<R>,
+  request: HttpServerRequest.HttpServerRequest,
+  request_id: string
+) => {
+  const { address } = originOf(request, Context.get(context, ServerIdentity).origin)
+  const requested = Context.add(context, HttpServerRequest.HttpServerRequest, request)
+  return Context.add(Context.add(requested, Requester, requesterAt(address)), References.CurrentLogAnnotations, {
     ...Context.get(context, References.CurrentLogAnnotations),
     request_id
   })
+}
 
 export const HttpConventions = HttpRouter.middleware(
   Effect.map(

@@ -156,7 +156,11 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
       }),
       failing("Database.layer")
     )
-    const { statement, transaction } = transacting(pool, prepare ? undefined : settingLocally(parameters))
+    const { statement, transaction } = transacting(
+      pool,
+      options.maxConnections,
+      prepare ? undefined : settingLocally(parameters)
+    )
     const listener =
       listenUrl === "off" ? undefined : PgConnection.make({ ...session, url: yield* parsable(listenUrl) })
 

@@ -7,7 +7,7 @@
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
-import { Cause, Effect, Exit, Scope } from "effect"
+import { Cause, Effect, Exit, identity, Scope } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import {
   type Answer,
@@ -19,6 +19,7 @@ import {
   provideAttempt,
   type StatementFailure
 } from "./Attempt.ts"
+import { Turns, takingTurns, turnRulesOf } from "./Turns.ts"
 
 const maxAttempts = 5
 
@@ -31,16 +32,22 @@ const undoneByServer = (doom: Cause.Cause<unknown> | undefined): boolean =>
       (reason.error.reason._tag === "DeadlockError" || reason.error.reason._tag === "SerializationError")
   ) ?? false
 
-/** `onBegin` is the first statement of every transaction. */
-export const transacting = (pool: PgPool, onBegin?: string) => {
+/** `maxConnections`: those of the pool. `onBegin` is the first statement of every transaction. */
+export const transacting = (pool: PgPool, maxConnections: number, onBegin?: string) => {
   const here = attemptOn(pool)
+  const inTurn = takingTurns(new Turns(turnRulesOf(maxConnections)))
 
   const statement = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<Answer, StatementFailure> =>
     Effect.flatMap(
       here,
       (attempt): Effect.Effect<Answer, StatementFailure> =>
         attempt === undefined
-          ? limited(pool.use((connection) => connection.query(text, params)))
+          ? limited(
+              inTurn(
+                pool.use((connection) => connection.query(text, params)),
+                identity
+              )
+            )
           : Effect.onError(limited(attempt.send(text, params)), dooming(attempt))
     )
 
@@ -109,7 +116,7 @@ export const transacting = (pool: PgPool, onBegin?: string) => {
       )
     )
     return Effect.flatMap(
-      once,
+      inTurn(once, failed),
       ({ exit, again }): Effect.Effect<A, E | E2, R> => (again && left > 1 ? outermost(work, failed, left - 1) : exit)
     )
   }

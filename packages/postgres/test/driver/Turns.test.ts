@@ -1,0 +1,141 @@
+/** The turns of requesters: bounds at every step, order, and places that come back. */
+import { assert, describe, it } from "@effect/vitest"
+import { Requester, type RequesterFacts } from "@narthex/core"
+import { Deferred, Effect, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
+import type { NotDone } from "../../src/driver/Attempt.ts"
+import { Turns, takingTurns, turnRulesOf } from "../../src/driver/Turns.ts"
+
+const rules = { places: 5, per_party: 3, per_credential: 2, waiting: 3 }
+
+/** Two credentials of each party. */
+const credentials = ["a1", "a2", "b1", "b2", "c1", "c2"] as const
+type Credential = (typeof credentials)[number]
+const requester = (credential: string): RequesterFacts => ({ party: credential.charAt(0), credential })
+
+/** A step of a requester: it asks for a place, gives one back, or leaves the wait that it began last. */
+const Step = Schema.Tuple([Schema.Literals(["ask", "give", "leave"]), Schema.Literals(credentials)])
+
+class Model {
+  readonly held = new Map<Credential, number>(credentials.map((it) => [it, 0]))
+  readonly waits = new Map<Credential, Array<() => void>>(credentials.map((it) => [it, []]))
+
+  heldBy(which: (credential: Credential) => boolean): number {
+    return credentials.filter(which).reduce((sum, it) => sum + (this.held.get(it) ?? 0), 0)
+  }
+
+  waitsOf(credential: Credential): Array<() => void> {
+    return this.waits.get(credential) ?? []
+  }
+
+  change(credential: Credential, by: 1 | -1): void {
+    this.held.set(credential, (this.held.get(credential) ?? 0) + by)
+  }
+
+  check(): void {
+    const taken = this.heldBy(() => true)
+    assert.isAtMost(taken, rules.places)
+    for (const it of credentials) {
+      const ofParty = this.heldBy((other) => other.charAt(0) === it.charAt(0))
+      const own = this.heldBy((other) => other === it)
+      assert.isAtMost(ofParty, rules.per_party)
+      assert.isAtMost(own, rules.per_credential)
+      const mayHave = taken < rules.places && ofParty < rules.per_party && own < rules.per_credential
+      assert.isFalse(mayHave && this.waitsOf(it).length > 0, `${it} waits for a place that it may have`)
+    }
+  }
+}
+
+describe("turnRulesOf", () => {
+  it("keeps a fifth of the connections for the platform, half of the places from a party, half of these from a key", () => {
+    assert.deepStrictEqual(
+      [1, 2, 4, 6, 10, 20].map((connections) => {
+        const { per_credential, per_party, places } = turnRulesOf(connections)
+        return [connections, places, per_party, per_credential]
+      }),
+      [
+        [1, 1, 1, 1],
+        [2, 1, 1, 1],
+        [4, 3, 2, 2],
+        [6, 4, 3, 2],
+        [10, 8, 4, 2],
+        [20, 16, 8, 4]
+      ]
+    )
+  })
+})
+
+describe("Turns", () => {
+  it.effect.prop("no place is held twice, or lost, or free while one may be had", [Schema.Array(Step)], ([steps]) =>
+    Effect.sync(() => {
+      const turns = new Turns(rules)
+      const model = new Model()
+      for (const [step, credential] of steps) {
+        if (step === "leave") model.waitsOf(credential).pop()?.()
+        else if (step === "give" && (model.held.get(credential) ?? 0) > 0) {
+          model.change(credential, -1)
+          turns.give(requester(credential))
+        } else if (step === "ask" && turns.tryTake(requester(credential))) model.change(credential, 1)
+        else if (step === "ask") {
+          const leave = turns.wait(requester(credential), () => {
+            model.change(credential, 1)
+            model.waitsOf(credential).shift()
+          })
+          if (leave === undefined) assert.lengthOf(model.waitsOf(credential), rules.waiting)
+          else model.waitsOf(credential).push(leave)
+        }
+        model.check()
+      }
+    })
+  )
+
+  it("each party has a turn before any has a second one, and so has each credential of a party", () => {
+    const turns = new Turns({ places: 1, per_party: 1, per_credential: 1, waiting: 10 })
+    const order: Array<string> = []
+    assert.isTrue(turns.tryTake(requester("first")))
+    for (const credential of ["a1", "a1", "a1", "a2", "b1", "c1", "b1"])
+      turns.wait(requester(credential), () => order.push(credential))
+    turns.give(requester("first"))
+    while (order.length < 7) turns.give(requester(order.at(-1) ?? ""))
+    assert.deepStrictEqual(order, ["a1", "b1", "c1", "a2", "b1", "a1", "a1"])
+  })
+})
+
+const asked = (by: string | null) => Effect.provideService(Requester, by === null ? null : requester(by))
+
+describe("takingTurns", () => {
+  const inTurn = (turns: Turns) => {
+    const taking = takingTurns(turns)
+    return <A, E, R>(work: Effect.Effect<A, E, R>) => taking(work, (cause: NotDone) => cause.message)
+  }
+  const one = { places: 1, per_party: 1, per_credential: 1, waiting: 1 }
+
+  it.effect("work that is interrupted, or fails, or does not get its turn in time, gives its place back", () =>
+    Effect.gen(function* () {
+      const turn = inTurn(new Turns(one))
+      const [begun, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const holding = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end))
+      const holder = yield* Effect.forkChild(asked("a")(turn(holding)))
+      yield* Deferred.await(begun)
+
+      const leaving = yield* Effect.forkChild(asked("b")(turn(Effect.void)), { startImmediately: true })
+      assert.match(yield* Effect.flip(asked("b")(turn(Effect.void))), /^Too many statements/)
+      yield* Fiber.interrupt(leaving)
+      const late = yield* Effect.forkChild(Effect.flip(asked("b")(turn(Effect.void))), { startImmediately: true })
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual(yield* Fiber.join(late), "Postgres took too long.")
+
+      yield* Fiber.interrupt(holder)
+      assert.strictEqual(yield* Effect.flip(asked("b")(turn(Effect.fail("failed")))), "failed")
+      assert.strictEqual(yield* asked("b")(turn(Effect.succeed("done"))), "done")
+    })
+  )
+
+  it.effect("the platform's own work takes no turns", () =>
+    Effect.gen(function* () {
+      const turn = inTurn(new Turns(one))
+      const own = asked(null)(turn(Effect.succeed("done")))
+      assert.strictEqual(yield* asked("a")(turn(own)), "done")
+    })
+  )
+})
