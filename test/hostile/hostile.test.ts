@@ -160,7 +160,11 @@ const attack = async () => {
 
 describe("a hostile organization and a stranger", () => {
   beforeAll(async () => {
-    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_RATE_LIMITS: "on", ...quotas })
+    platform = await Platform.start(directory.path, ownAccount, {
+      NARTHEX_RATE_LIMITS: "on",
+      NARTHEX_PROXY_WORKERS: "2",
+      ...quotas
+    })
   })
   afterAll(async () => {
     await platform?.clear()
