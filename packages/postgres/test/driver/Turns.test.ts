@@ -89,6 +89,29 @@ describe("Turns", () => {
     })
   )
 
+  it("a credential leaves its party a place, and a party leaves places to others", () => {
+    const turns = new Turns(rules)
+    const taken = (credential: string) => turns.tryTake(requester(credential))
+    assert.deepStrictEqual(["a1", "a1", "a1", "a2", "a2", "b1", "b1", "b1"].map(taken), [
+      ...[true, true, false],
+      ...[true, false],
+      ...[true, true, false]
+    ])
+  })
+
+  it("a wait that was left gets no place, and what waits for one credential is bounded", () => {
+    const turns = new Turns({ places: 1, per_party: 1, per_credential: 1, waiting: 2 })
+    const order: Array<string> = []
+    const wait = (name: string) => turns.wait(requester("a1"), () => order.push(name))
+    assert.isTrue(turns.tryTake(requester("b1")))
+    const leave = wait("first")
+    wait("second")
+    assert.isUndefined(wait("third"))
+    leave?.()
+    turns.give(requester("b1"))
+    assert.deepStrictEqual(order, ["second"])
+  })
+
   it("each party has a turn before any has a second one, and so has each credential of a party", () => {
     const turns = new Turns({ places: 1, per_party: 1, per_credential: 1, waiting: 10 })
     const order: Array<string> = []
