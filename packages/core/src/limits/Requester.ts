@@ -1,5 +1,5 @@
 /**
- * For whom a request uses the storage. Storage with few connections lets requesters take turns (docs/design/api.md A28).
+ * For whom a request uses the storage. Storage with few connections lets requesters take turns (docs/design/api.md A33).
  */
 import { Context } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"

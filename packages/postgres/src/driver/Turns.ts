@@ -1,5 +1,5 @@
 /**
- * The turns in which requesters use the connections of a pool (docs/design/api.md A28).
+ * The turns in which requesters use the connections of a pool (docs/design/api.md A33).
  *
  * Connections are what requests compete for: a request that waits for a lock holds one. So a party, and each of its
  * credentials, has a part of them at most, and those that wait have one turn each in a round. The platform's own work
