@@ -60,13 +60,13 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "Transaction.ts"],
     ...["events/ring", "events/streams"],
     ...["authorization", "operations", "computes", "quotas", "allowlist", "guard", "host-events"],
-    ...["sign-in", "key-issuing", "cli-login", "organizations", "provisioning", "proxying", "runner"],
+    ...["sign-in", "key-issuing", "cli-login", "organizations", "overviews", "provisioning", "proxying", "runner"],
     ...["ended-records", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
   ],
   postgres: [
     ...["migrations", "driver", "host", "database", "migrate.ts"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
-    ...["operations", "quotas", "allowlist", "guard", "cli-login", "ended-records"],
+    ...["operations", "quotas", "allowlist", "guard", "overviews", "cli-login", "ended-records"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: [

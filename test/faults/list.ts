@@ -38,6 +38,7 @@ import { operationClaims } from "./list/operationClaims.ts"
 import { operationHints } from "./list/operationHints.ts"
 import { operationRunner } from "./list/operationRunner.ts"
 import { operationStore } from "./list/operationStore.ts"
+import { overviews } from "./list/overviews.ts"
 import { packages } from "./list/packages.ts"
 import { people } from "./list/people.ts"
 import { postgresEvents } from "./list/postgresEvents.ts"
@@ -98,6 +99,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...operationHints,
   ...operationRunner,
   ...operationStore,
+  ...overviews,
   ...packages,
   ...people,
   ...postgresEvents,

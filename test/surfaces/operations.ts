@@ -35,6 +35,12 @@ export const operations: Readonly<Record<string, Surface>> = {
   "auth.switchOrg": { command: ofSession, page: "POST /api/auth/switch-org" },
   "auth.logout": { command: ofSession, page: "POST /sign-out" },
   "auth.whoami": { command: "whoami", page: "GET /account" },
+  "auth.account": {
+    command: none(
+      "It is what pages of a signed-in person begin with; a key acts in one organization, as `whoami` shows."
+    ),
+    page: "GET /orgs/:org_id/projects"
+  },
   "auth.sessions": { command: "session list", page: "GET /account" },
   "auth.endSession": { command: "session end", page: "POST /account/sessions/:session_id/end" },
   "auth.clientAddress": { command: "ip-allow add", page: `GET ${project}/ip-allow` },
@@ -64,7 +70,8 @@ export const operations: Readonly<Record<string, Surface>> = {
   "regions.list": { command: "region list", page: "GET /orgs/:org_id/regions" },
   "projects.list": { command: "project list", page: "GET /orgs/:org_id/projects" },
   "projects.create": { command: "project create", page: "POST /orgs/:org_id/projects" },
-  "projects.get": { command: "project get", page: overview },
+  "projects.get": { command: "project get", page: `GET ${project}/settings` },
+  "projects.overview": { command: "project overview", page: overview },
   "projects.rename": { command: "project rename", page: `POST ${project}/rename` },
   "projects.delete": { command: "project delete", page: `POST ${project}/delete` },
 
@@ -100,7 +107,7 @@ export const operations: Readonly<Record<string, Surface>> = {
   "ipAllow.removeSplit": { command: spelling, page: spelling },
   "ipAllow.reset": { command: "ip-allow reset", page: `POST ${project}/ip-allow/reset` },
 
-  "orgs.list": { command: "org list", page: "GET /orgs/:org_id/projects" },
+  "orgs.list": { command: "org list", page: none("Pages begin with `auth.account`, which has the organizations too.") },
   "orgs.create": { command: "org create", page: "POST /orgs/new" },
   "orgs.get": { command: "org get", page: "GET /orgs/:org_id/settings" },
   "orgs.rename": { command: "org rename", page: "POST /orgs/:org_id/settings" },

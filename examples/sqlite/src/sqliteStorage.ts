@@ -1,4 +1,5 @@
 /** Every storage port of the core on one SQLite database. */
+import { OverviewStore } from "@narthex/core"
 import { Layer } from "effect"
 import { Sqlite } from "./Sqlite.ts"
 import { layerAccounts } from "./stores/accounts.ts"
@@ -15,11 +16,13 @@ import { layerRequests } from "./stores/requests.ts"
 /** `path` is a file, or `:memory:` for a database that ends with the layer. One process at a time uses a file. */
 export const sqliteStorage = (path: string) =>
   Layer.mergeAll(
-    layerCredentials.pipe(Layer.provideMerge(layerAccounts)),
+    layerCredentials,
     layerEndedRecords,
-    layerClientRefusals.pipe(Layer.provideMerge(Layer.merge(layerEndpoints, layerProjects))),
-    layerEvents,
-    layerOperations,
-    layerQuotas,
-    layerRequests
-  ).pipe(Layer.provide(Sqlite.layer(path)))
+    layerClientRefusals,
+    // It reads through the other stores. Nothing is slow about that in one process.
+    OverviewStore.layerMemory
+  ).pipe(
+    Layer.provideMerge(Layer.mergeAll(layerAccounts, layerEndpoints, layerProjects)),
+    Layer.provideMerge(Layer.mergeAll(layerEvents, layerOperations, layerQuotas, layerRequests)),
+    Layer.provide(Sqlite.layer(path))
+  )

@@ -23,6 +23,9 @@ export {
   MalformedCidr,
   Member,
   maxPageSize,
+  NamedBranch,
+  NamedProject,
+  Names,
   normalizeEmail,
   OperationAction,
   OperationId,
@@ -95,6 +98,7 @@ export * from "./rules/PolicyCheck.ts"
 export * from "./rules/SchemaErrors.ts"
 export * from "./schemas/clientAddress.ts"
 export * from "./schemas/IdForms.ts"
+export * from "./schemas/Include.ts"
 export * from "./schemas/members.ts"
 export * from "./schemas/Paging.ts"
 export * from "./schemas/ScopeInput.ts"

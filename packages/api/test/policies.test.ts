@@ -38,7 +38,7 @@ const matrix: Record<string, ReadonlyArray<string>> = {
     "events.stream",
     "events.history"
   ],
-  "an .... sssssss": ["apiKeys.create", "apiKeys.createBare", "apiKeys.rotate", "cli.authorize"],
+  "an .... sssssss": ["auth.account", "apiKeys.create", "apiKeys.createBare", "apiKeys.rotate", "cli.authorize"],
   "a. .... sssssss": ["orgs.create"],
   "an ...r .iiiicc": ["projects.create"],
   "an ..rr .iiiicc": [
@@ -53,6 +53,7 @@ const matrix: Record<string, ReadonlyArray<string>> = {
   "an .rrr .iiiicc": ["orgs.delete"],
   "an .... ..iii..": [
     "projects.get",
+    "projects.overview",
     "ipAllow.list",
     "ipAllow.check",
     "ipAllow.refusals",

@@ -42,6 +42,33 @@ describe("project get and rename", () => {
   )
 })
 
+describe("project overview", () => {
+  it.live("project overview says what is in the project, with one call", () =>
+    Effect.gen(function* () {
+      const { client, run } = yield* onControlPlane
+      yield* run(["project", "create", "shop", "--wait"])
+      const { projects } = yield* Effect.promise(() => client.projects.list({}))
+      const project_id = projects[0]?.id ?? ""
+      const open = yield* run(["project", "overview", "shop"])
+      assert.strictEqual(open.code, 0, open.stderr)
+      for (const line of [
+        /^project +prj-\w+$/m,
+        /^name +shop$/m,
+        /^state +idle$/m,
+        /^branches +1$/m,
+        /^endpoints +1, 0 running$/m,
+        /^allowlist +any address$/m,
+        /^last operation +create_timeline finished$/m
+      ])
+        assert.match(open.stdout, line)
+      yield* Effect.promise(() => client.ipAllow.add({ project_id, cidr: "203.0.113.0/24" }))
+      const json = JSON.parse((yield* run(["project", "overview", project_id, "-o", "json"])).stdout)
+      assert.hasAllKeys(json, ["project", "branches", "endpoints", "operations", "ip_allow"])
+      assert.match((yield* run(["project", "overview", "shop"])).stdout, /^allowlist +1 network$/m)
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("project create", () => {
   it.live("project create says how to follow it and how to connect", () =>
     Effect.gen(function* () {

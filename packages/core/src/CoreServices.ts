@@ -24,6 +24,7 @@ import { Invitations } from "./organizations/Invitations.ts"
 import { OperatorAccounts } from "./organizations/OperatorAccounts.ts"
 import { Organizations } from "./organizations/Organizations.ts"
 import { OwnInvitations } from "./organizations/OwnInvitations.ts"
+import { Overviews } from "./overviews/Overviews.ts"
 import { Branches } from "./provisioning/Branches.ts"
 import { Credentials } from "./provisioning/Credentials.ts"
 import { Endpoints } from "./provisioning/Endpoints.ts"
@@ -79,7 +80,7 @@ const Work = Layer.mergeAll(
 const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
 
 /** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
-export const layerWithoutStreams = Layer.mergeAll(Accounts, Work, Access, HostEvents.layer).pipe(
+export const layerWithoutStreams = Layer.mergeAll(Accounts, Work, Access, HostEvents.layer, Overviews.layer).pipe(
   Layer.provideMerge(Layer.merge(Quotas.layer, BranchSizes.layer)),
   Layer.provideMerge(Keys),
   Layer.provideMerge(EventFollowing.layer),

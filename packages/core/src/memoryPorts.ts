@@ -13,6 +13,7 @@ import { ApiKeyStore } from "./keys/ApiKeyStore.ts"
 import { RateLimiter } from "./limits/RateLimiter.ts"
 import { MemoryStorage } from "./memory/MemoryStorage.ts"
 import { OperationStore } from "./operations/OperationStore.ts"
+import { OverviewStore } from "./overviews/OverviewStore.ts"
 import { BranchRoleStore } from "./projects/BranchRoleStore.ts"
 import { BranchStore } from "./projects/BranchStore.ts"
 import { ComputeDoubtStore } from "./projects/ComputeDoubtStore.ts"
@@ -54,7 +55,8 @@ const Stores = Layer.mergeAll(
  * import { Effect } from "effect"
  * export const regions = RegionCatalog.use(({ active }) => active).pipe(Effect.provide(layerMemoryPorts))
  */
-export const layerMemoryPorts = Layer.mergeAll(CredentialStore.layerMemory, Transaction.layerMemory).pipe(
-  Layer.provideMerge(Layer.merge(Stores, EventLog.layerMemory)),
-  Layer.provide(MemoryStorage.layer)
-)
+export const layerMemoryPorts = Layer.mergeAll(
+  CredentialStore.layerMemory,
+  OverviewStore.layerMemory,
+  Transaction.layerMemory
+).pipe(Layer.provideMerge(Layer.merge(Stores, EventLog.layerMemory)), Layer.provide(MemoryStorage.layer))

@@ -15,6 +15,7 @@ import { rateLimiterContract } from "./limits/RateLimiter.ts"
 import { operationClaimsContract } from "./operations/OperationClaims.ts"
 import { operationQueuesContract } from "./operations/OperationQueues.ts"
 import { operationStoreContract } from "./operations/OperationStore.ts"
+import { overviewStoreContract } from "./overviews/OverviewStore.ts"
 import { branchRoleStoreContract } from "./projects/BranchRoleStore.ts"
 import { branchStoreContract } from "./projects/BranchStore.ts"
 import { computeDoubtStoreContract } from "./projects/ComputeDoubtStore.ts"
@@ -44,6 +45,7 @@ const all = [
   operationClaimsContract,
   operationQueuesContract,
   operationStoreContract,
+  overviewStoreContract,
   projectStoreContract,
   quotaStoreContract,
   rateLimiterContract,

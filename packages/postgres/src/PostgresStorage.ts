@@ -12,6 +12,7 @@ import { PostgresIdempotencyStore } from "./idempotency/PostgresIdempotencyStore
 import { PostgresApiKeyStore } from "./keys/PostgresApiKeyStore.ts"
 import { PostgresRateLimiter } from "./limits/PostgresRateLimiter.ts"
 import { PostgresOperationStore } from "./operations/PostgresOperationStore.ts"
+import { PostgresOverviewStore } from "./overviews/PostgresOverviewStore.ts"
 import { PostgresTransaction } from "./PostgresTransaction.ts"
 import { PostgresBranchRoleStore } from "./projects/PostgresBranchRoleStore.ts"
 import { PostgresBranchStore } from "./projects/PostgresBranchStore.ts"
@@ -38,6 +39,7 @@ const stores = Layer.mergeAll(
   PostgresInvitationStore.layer,
   PostgresIpAllowlistStore.layer,
   PostgresOperationStore.layer,
+  PostgresOverviewStore.layer,
   PostgresProjectStore.layer,
   PostgresRateLimiter.layer,
   PostgresQuotaStore.layer,

@@ -4,6 +4,8 @@ import {
   ApiKeyId,
   anonymous,
   KeySet,
+  NamedProject,
+  OrganizationView,
   ownToken,
   ProviderView,
   Scope,
@@ -23,6 +25,7 @@ import {
 import { Authentication, OwnToken } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { includeOf } from "../schemas/Include.ts"
 import { AnyOrgId, nullBefore, optionalNullable, Secret } from "../schemas/members.ts"
 import { SessionAnswer } from "../schemas/SessionAnswer.ts"
 import { OpenAccountState, OpenCapability } from "../schemas/Shapes.ts"
@@ -43,6 +46,18 @@ export const Whoami = Schema.Struct({
   permissions: Schema.Array(Schema.String)
 }).annotate({ identifier: "Whoami" })
 export type Whoami = typeof Whoami.Type
+
+/** What the pages of a person begin with. `projects` is there where the query asks for it. */
+export const Account = Schema.Struct({
+  user: UserProfile,
+  organization: ActiveOrganization,
+  invited_by: Schema.NullOr(UserProfile),
+  permissions: Schema.Array(Schema.String),
+  organizations: Schema.Array(OrganizationView),
+  pending_invitations: Schema.Int,
+  projects: Schema.optionalKey(Schema.Array(NamedProject))
+}).annotate({ identifier: "Account" })
+export type Account = typeof Account.Type
 
 export const SessionRecord = Schema.Struct({
   id: SessionId,
@@ -73,6 +88,15 @@ export class AuthApi extends HttpApiGroup.make("auth")
     ),
     HttpApiEndpoint.get("whoami", "/v1/auth/whoami", { success: Whoami }).annotateMerge(
       endpointRules(self, "Show the caller and its rights")
+    ),
+    HttpApiEndpoint.get("account", "/v1/account", {
+      query: { include: includeOf("projects") },
+      success: Account
+    }).annotateMerge(
+      endpointRules(
+        session({ effect: "read", permission: "read" }),
+        "Show the person with the organizations and what waits for them"
+      )
     ),
     HttpApiEndpoint.get("sessions", "/v1/auth/sessions", {
       success: Schema.Struct({ sessions: Schema.Array(SessionRecord) })

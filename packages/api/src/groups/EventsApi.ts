@@ -2,13 +2,14 @@
  * The endpoints of event streams and of the event history. Frames are specified in docs/design/events.md; `subscribe`
  * reads them.
  */
-import { Envelope, ProjectId, reads } from "@narthex/core"
+import { Envelope, Names, ProjectId, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { NotAcceptableProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { includeOf } from "../schemas/Include.ts"
 import { Limit, Pagination } from "../schemas/Paging.ts"
 
 export const EventStream = HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" })
@@ -30,12 +31,16 @@ const stream = {
   error: NotAcceptableProblem
 } as const
 
-/** If `after` is older than the log, the oldest event that is kept is the first, and `complete` is `false`. */
+/**
+ * If `after` is older than the log, the oldest event that is kept is the first, and `complete` is `false`. `names` is
+ * there where the query asks for it.
+ */
 export const EventHistory = Schema.Struct({
   events: Schema.Array(Envelope),
   pagination: Pagination,
   oldest_id: Schema.NullOr(Schema.String),
-  complete: Schema.Boolean
+  complete: Schema.Boolean,
+  names: Schema.optionalKey(Names)
 })
 
 const history = {
@@ -43,7 +48,8 @@ const history = {
     after: Schema.optionalKey(EventId),
     limit: Schema.optionalKey(Limit),
     cursor: Schema.optionalKey(Schema.String),
-    order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
+    order: Schema.optionalKey(Schema.Literals(["asc", "desc"])),
+    include: includeOf("names")
   },
   success: EventHistory
 } as const

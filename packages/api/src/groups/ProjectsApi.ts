@@ -1,5 +1,5 @@
 /** The endpoints of projects. Creating a project also creates its default branch and that branch's endpoint. */
-import { changes, ProjectId, reads } from "@narthex/core"
+import { changes, ProjectId, RulesInForce, reads } from "@narthex/core"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
@@ -12,6 +12,7 @@ import {
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { includeOf } from "../schemas/Include.ts"
 import { Name, optionalNullable } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, BranchRecord, created, EndpointRecord, Operations, ProjectRecord } from "../schemas/Shapes.ts"
@@ -57,10 +58,20 @@ export const wantsAnotherRegion = (body: { readonly region?: unknown; readonly r
 const params = { project_id: ProjectId }
 const wrapped = Schema.Struct({ project: ProjectRecord })
 
+/** A project with the parts that the query asks for. */
+export const ProjectOverview = Schema.Struct({
+  project: ProjectRecord,
+  branches: Schema.optionalKey(Schema.Array(BranchRecord)),
+  endpoints: Schema.optionalKey(Schema.Array(EndpointRecord)),
+  operations: Schema.optionalKey(Operations),
+  ip_allow: Schema.optionalKey(RulesInForce)
+}).annotate({ identifier: "ProjectOverview" })
+export type ProjectOverview = typeof ProjectOverview.Type
+
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.get("list", "/v1/projects", {
-      query: pageQuery,
+      query: { ...pageQuery, include: includeOf("endpoint") },
       success: Schema.Struct({ projects: Schema.Array(ProjectRecord), pagination: Pagination })
     }).annotateMerge(endpointRules(reads("none", "branch"), "List the projects that the credential may read")),
     HttpApiEndpoint.post("create", "/v1/projects", {
@@ -84,6 +95,11 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.get("get", "/v1/projects/:project_id", { params, success: wrapped }).annotateMerge(
       endpointRules(reads("project", "project"), "Read a project")
     ),
+    HttpApiEndpoint.get("overview", "/v1/projects/:project_id/overview", {
+      params,
+      query: { include: includeOf("branches", "endpoints", "operations", "ip_allow") },
+      success: ProjectOverview
+    }).annotateMerge(endpointRules(reads("project", "project"), "Read a project with what is in it")),
     HttpApiEndpoint.patch("rename", "/v1/projects/:project_id", {
       params,
       payload: ChangeProject,

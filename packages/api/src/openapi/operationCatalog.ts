@@ -10,7 +10,7 @@ export interface OperationEntry {
 
 const keyAnswer = "The API key and its secret, which is shown this once."
 const history =
-  "Pages of the durable log, for those who missed events. If `after` is older than the log, the oldest event that is kept is the first one and `complete` is `false`."
+  "Pages of the durable log, for those who missed events. If `after` is older than the log, the oldest event that is kept is the first one and `complete` is `false`. `include=names` adds the names of what the events mention."
 const stream =
   "Every change as a server-sent event. `Last-Event-ID` resumes after an event; where events are missing, a `resume.gap.v1` says so, and the client reads the state again. A stream ends with its credential, and after 30 minutes at the latest; clients reconnect."
 const streamAnswer = "The stream: blocks of `id`, `event` and `data`, and comments as heartbeats."
@@ -24,6 +24,10 @@ export const operationCatalog: Readonly<Record<string, OperationEntry>> = {
   "auth.whoami": {
     text: "Every credential may call it, also that of a pending account.",
     answer: "Who calls, and what the credential may do."
+  },
+  "auth.account": {
+    text: "What a page of the person begins with, in one call: the organizations, oldest first (at most 200), and how many invitations are pending (100 at most are counted). `include=projects` adds the names of the newest 100 projects of the organization.",
+    answer: "The person, the organization that the session acts in, and the others."
   },
   "auth.sessions": { text: "The newest 1,000 sign-ins of the person who calls.", answer: "The sessions." },
   "auth.endSession": {
@@ -82,7 +86,7 @@ export const operationCatalog: Readonly<Record<string, OperationEntry>> = {
   },
   "regions.list": { text: "The regions in which projects can be created now.", answer: "The regions." },
   "projects.list": {
-    text: "The projects of the organization; a key of one project or branch sees that project.",
+    text: "The projects of the organization; a key of one project or branch sees that project. `include=endpoint` adds the endpoint of each, and when it was used last.",
     answer: "A page of projects."
   },
   "projects.create": {
@@ -90,6 +94,10 @@ export const operationCatalog: Readonly<Record<string, OperationEntry>> = {
     answer: "The project, its default branch and endpoint, and the operation that makes them."
   },
   "projects.get": { text: "One project.", answer: "The project." },
+  "projects.overview": {
+    text: "One project, and the parts of it that `include` names, each as its own list answers it: the newest 1,000 branches, the newest 1,000 endpoints, the newest 10 operations, and the allowlist.",
+    answer: "The project, and the parts that the query asks for."
+  },
   "projects.rename": { text: "The name can change; the region cannot.", answer: "The project." },
   "projects.delete": {
     text: "Deletes its branches, endpoints and data, revokes the keys and credentials that are scoped to it, and ends its event streams.",

@@ -11,6 +11,8 @@ export interface ParameterEntry {
   readonly schema?: Readonly<Record<string, unknown>>
 }
 
+const include = "What the answer has in addition, separated by commas. Names that the server does not know are ignored"
+
 export const parameterCatalog: Readonly<Record<string, ParameterEntry>> = {
   project_id: { text: "The id of the project.", example: ids.project },
   branch_id: { text: "The id of the branch.", example: ids.branch },
@@ -37,6 +39,17 @@ export const parameterCatalog: Readonly<Record<string, ParameterEntry>> = {
     text: "Where the page begins: `pagination.next_cursor` of the page before, unchanged. Left out: the first page.",
     example: "eyJpZCI6InByai0wMW04MG00Y2U4In0"
   },
+  "auth.account.include": { text: `${include}: \`projects\`.`, example: "projects" },
+  "projects.list.include": {
+    text: `${include}: \`endpoint\`, which adds \`endpoint\` and \`last_used_at\` to each project.`,
+    example: "endpoint"
+  },
+  "projects.overview.include": {
+    text: `${include}: \`branches\`, \`endpoints\`, \`operations\` and \`ip_allow\`.`,
+    example: "branches,endpoints"
+  },
+  "events.history.include": { text: `${include}: \`names\`.`, example: "names" },
+  "events.projectHistory.include": { text: `${include}: \`names\`.`, example: "names" },
   address: { text: "The address of a client, without port, prefix and zone.", example: "203.0.113.9" },
   wait: {
     text: "How long the call waits for a final status: whole seconds, `1s` to `60s`. Left out: it does not wait.",

@@ -1,5 +1,6 @@
 /** What each named schema of the OpenAPI document is, one row per name. Problems have theirs in `problemCatalog`. */
 export const schemaCatalog: Readonly<Record<string, string>> = {
+  Account: "A person, the organization that their session acts in, and what else is theirs.",
   ActiveOrganization: "The organization that a credential acts in.",
   ApiKey: "An API key, without its secret. It acts as the person who created it.",
   Branch: "A copy of a project's data, with a Postgres of its own.",
@@ -10,10 +11,14 @@ export const schemaCatalog: Readonly<Record<string, string>> = {
   Invitation: "An invitation into the organization, as its administrators see it.",
   IpRule: "A network that may connect to the endpoints of a project.",
   Member: "A member of the organization.",
+  NamedBranch: "A branch by its name.",
+  NamedProject: "A project by its name.",
+  Names: "The names of what a page of events mentions, as far as it exists.",
   Operation: "Work that takes time, and its status.",
   OrganizationView: "An organization as one of its members sees it.",
   OwnInvitation: "An invitation as the invited person sees it.",
   Project: "A Postgres database with its branches, endpoints and allowlist, in one region.",
+  ProjectOverview: "A project with what is in it, as far as it was asked for.",
   ProviderView: "An identity provider that people sign in with.",
   Quota: "How much the organization holds of something, and how much it may hold.",
   Region: "Where projects can be created.",

@@ -36,8 +36,6 @@ export const accepted = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApi
 const open = <S extends Schema.Top & { readonly Type: string; readonly Encoded: string }>(known: S) =>
   Schema.Union([known, Schema.String])
 
-export const ProjectRecord = Schema.Struct(ProjectView.fields).annotate({ identifier: "Project" })
-
 export const BranchRecord = Schema.Struct({
   ...BranchView.fields,
   current_state: open(BranchState),
@@ -54,6 +52,13 @@ export const EndpointRecord = Schema.Struct({
   suspend_timeout_seconds: Schema.Int,
   connection_template: nullBefore(Schema.String)
 }).annotate({ identifier: "Endpoint" })
+
+/** `endpoint` and `last_used_at` are there where a list includes them. */
+export const ProjectRecord = Schema.Struct({
+  ...ProjectView.fields,
+  endpoint: Schema.optionalKey(Schema.NullOr(EndpointRecord)),
+  last_used_at: Schema.optionalKey(Schema.NullOr(Schema.DateTimeUtcFromString))
+}).annotate({ identifier: "Project" })
 
 export const OperationRecord = Schema.Struct({
   ...Operation.fields,

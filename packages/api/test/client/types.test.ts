@@ -79,7 +79,7 @@ describe("the types of the promise client", () => {
       readonly confirm_self_lockout?: string
     }>()
     expectTypeOf<Input<Client["projects"]["list"]>>().toEqualTypeOf<
-      { readonly limit?: number; readonly cursor?: string } | undefined
+      { readonly limit?: number; readonly cursor?: string; readonly include?: string } | undefined
     >()
     expectTypeOf<Input<Client["ipAllow"]["reset"]>>().toEqualTypeOf<{ readonly project_id: string }>()
     expectTypeOf<InputOf<Create>>().toEqualTypeOf<Input<Client["projects"]["create"]>>()

@@ -1,4 +1,4 @@
-/** `narthex project list|create|get|rename|delete`. */
+/** `narthex project list|create|get|rename|delete`; `projectOverview.ts` has the overview. */
 import { Name, type ProjectRecord } from "@narthex/api"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -13,6 +13,7 @@ import { chooseProject, projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts, instant, rows } from "../output/table.ts"
+import { overview } from "./projectOverview.ts"
 
 const list = Command.make("list", {}, () =>
   reporting(
@@ -173,5 +174,5 @@ const remove = Command.make(
 
 export const project = Command.make("project").pipe(
   Command.withDescription("Projects"),
-  Command.withSubcommands([list, create, get, rename, remove])
+  Command.withSubcommands([list, create, get, overview, rename, remove])
 )

@@ -1,10 +1,12 @@
 /** Serves `AuthApi` from the core: sign-in, sessions, whoami. */
 import { Api, PresentedToken } from "@narthex/api"
 import {
+  type AnyCaller,
   effectivePermissions,
   IdentityProvider,
   type IssuedSession,
   NotFound,
+  Overviews,
   Principal,
   Roles,
   Sessions,
@@ -18,13 +20,15 @@ import { problems } from "../toProblem.ts"
 
 const answer = (session: IssuedSession) => ({ ...session, token_type: "Bearer" as const })
 
+const profileOf = ({ user: { email, id, name } }: AnyCaller) => new UserProfile({ id, email, name })
+
 const whoami = Effect.gen(function* () {
   const caller = yield* Principal
-  const { account_state, expires_at, invited_by, kind, organization, user } = caller
+  const { account_state, expires_at, invited_by, kind, organization } = caller
   const key = caller.kind === "api_key" ? caller : undefined
   return {
     kind,
-    user: new UserProfile({ id: user.id, email: user.email, name: user.name }),
+    user: profileOf(caller),
     organization,
     invited_by,
     account_state,
@@ -40,6 +44,7 @@ export const AuthHandlers = HttpApiBuilder.group(
   Api,
   "auth",
   Effect.fn(function* (handlers) {
+    const overviews = yield* Overviews
     const provider = yield* IdentityProvider
     const sessions = yield* Sessions
     const signer = yield* TokenSigner
@@ -56,6 +61,19 @@ export const AuthHandlers = HttpApiBuilder.group(
         return answer(yield* problems(sessions.switchOrg(yield* Principal.session, payload.org_id)))
       }),
       whoami: () => whoami,
+      account: Effect.fnUntraced(function* ({ query: { include = [] } }) {
+        const caller = yield* Principal.session
+        const wanted = { projects: include.includes("projects") }
+        const { projects, ...overview } = yield* problems(overviews.ofPerson(caller, wanted))
+        return {
+          user: profileOf(caller),
+          organization: caller.organization,
+          invited_by: caller.invited_by,
+          permissions: effectivePermissions(caller, yield* Roles),
+          ...overview,
+          ...(wanted.projects ? { projects } : {})
+        }
+      }),
       sessions: Effect.fnUntraced(function* () {
         const { session_id, user } = yield* Principal.session
         const list = yield* problems(sessions.list(user.id))

@@ -9,6 +9,7 @@ import {
   EventSettings,
   EventStreams,
   type OrgId,
+  Overviews,
   Principal,
   type ProjectId,
   streamRightOf,
@@ -34,6 +35,7 @@ interface HistoryQuery {
   readonly cursor?: string
   readonly limit?: number
   readonly order?: "asc" | "desc"
+  readonly include?: ReadonlyArray<"names">
 }
 
 /** Describes the limit that a stream exceeded in the same headers as every other rate limit. */
@@ -53,6 +55,7 @@ export const EventsHandlers = HttpApiBuilder.group(
   "events",
   Effect.fn(function* (handlers) {
     const events = yield* EventHistory
+    const overviews = yield* Overviews
     const streams = yield* EventStreams
     const transport = yield* Transport
 
@@ -85,7 +88,9 @@ export const EventsHandlers = HttpApiBuilder.group(
           ? events.readNewest(org, project, after, page)
           : events.read(org, project, { after: page.after ?? after, limit })
       )
-      return { ...found, pagination: { next_cursor } }
+      const answer = { ...found, pagination: { next_cursor } }
+      if (query.include?.includes("names") !== true) return answer
+      return { ...answer, names: yield* problems(overviews.namesIn(yield* Principal, found.events)) }
     })
 
     return handlers.handleAll({

@@ -1,21 +1,45 @@
 /** Serves `ProjectsApi` from the core. */
 import { Api, RegionImmutableProblem, wantsAnotherRegion } from "@narthex/api"
-import { Principal, Projects, ProjectView, Target, viewBranch } from "@narthex/core"
+import {
+  Overviews,
+  Principal,
+  type Project,
+  Projects,
+  type ProjectUse,
+  ProjectView,
+  Target,
+  viewBranch
+} from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
+import { projectParts } from "./projectParts.ts"
 import { endpointRecord, operationRecords, pageOf } from "./records.ts"
+
+/** A project of a list with its endpoint, as far as storage had one. */
+const withUse = (project: Project, { endpoint = null, last_used_at = null }: Partial<ProjectUse> = {}) =>
+  Effect.map(endpoint === null ? Effect.succeed(null) : endpointRecord(endpoint), (record) => ({
+    ...ProjectView.of(project),
+    endpoint: record,
+    last_used_at
+  }))
 
 export const ProjectsHandlers = HttpApiBuilder.group(
   Api,
   "projects",
   Effect.fn(function* (handlers) {
+    const overviews = yield* Overviews
     const projects = yield* Projects
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* pageOf(query)
-        const { items, next_cursor } = yield* problems(projects.list(yield* Principal, page))
-        return { projects: items.map(ProjectView.of), pagination: { next_cursor } }
+        const caller = yield* Principal
+        const { items, next_cursor } = yield* problems(projects.list(caller, page))
+        const pagination = { next_cursor }
+        if (query.include?.includes("endpoint") !== true) return { projects: items.map(ProjectView.of), pagination }
+        const uses = yield* problems(overviews.ofProjects(caller, items))
+        const shown = yield* Effect.forEach(items, (project) => withUse(project, uses.get(project.id)))
+        return { projects: shown, pagination }
       }),
       create: Effect.fnUntraced(function* ({ payload: { name, region = null } }) {
         const made = yield* problems(projects.create(yield* Principal, { name, region }))
@@ -27,6 +51,10 @@ export const ProjectsHandlers = HttpApiBuilder.group(
         }
       }),
       get: () => Effect.map(Target.project, (project) => ({ project: ProjectView.of(project) })),
+      overview: Effect.fnUntraced(function* ({ query: { include = [] } }) {
+        const project = yield* Target.project
+        return { project: ProjectView.of(project), ...(yield* projectParts(overviews, project, include)) }
+      }),
       rename: Effect.fnUntraced(function* ({ payload }) {
         if (wantsAnotherRegion(payload)) return yield* new RegionImmutableProblem({})
         const project = yield* Target.project

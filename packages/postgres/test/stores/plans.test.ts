@@ -20,6 +20,7 @@ import {
   noEvent,
   OperationStore,
   OrgId,
+  OverviewStore,
   ProjectId,
   ProjectStore,
   SessionId,
@@ -92,6 +93,9 @@ const fill = [
    from generate_series(1, ${rows}) n`,
   `insert into branch_role (branch_id, role, project_id, access, verifier, minted_by_agent, created_at)
    select 'b' || n, 'role_' || n, 'p' || n, 'read_only', 'v', false, now() from generate_series(1, ${rows}) n`,
+  `insert into branch_disk select 'b' || n, 'o' || n, 1, now() from generate_series(1, ${rows}) n`,
+  `insert into ip_rule (project_id, cidr, label, created_at, created_by)
+   select 'p' || n, '10.0.0.0/8', '', now(), '{"id": "u", "email": null}' from generate_series(1, ${rows}) n`,
   `insert into client_refusal select 'e' || n, '192.0.2.1', 'p' || n % 200, 'b' || n, null, 'address_not_listed', 1, now(),
      now(), n::text from generate_series(1, ${rows}) n`,
   `insert into refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
@@ -136,6 +140,13 @@ const asks = Effect.gen(function* () {
   yield* operations.list(project, { status, action: "start_compute", branch_id: branch, endpoint_id }, page)
   yield* operations.unfinished(branch)
   yield* operations.unfinished(branch, { actions: ["start_compute", "suspend_compute"], endpoint_id, limit: 2 })
+  const overviews = yield* OverviewStore
+  const limits = { organizations: 10, invitations: 10, projects: 10 }
+  yield* overviews.ofPerson({ user, address: "m7", org, now: at(0), limits })
+  yield* overviews.ofProject(project, { branches: 10, endpoints: 10, operations: 10, rules: true })
+  yield* overviews.ofProjects([{ id: project, default_branch_id: branch }], null)
+  yield* overviews.ofProjects([{ id: project, default_branch_id: branch }], branch)
+  yield* overviews.names(org, { projects: [project], branches: [branch], people: [user] })
   const refusals = yield* ClientRefusalStore
   const refused = { role: null, reason: "address_not_listed" as const, count: 1, first_at: at(0), last_at: at(0) }
   const noted = [7, 8, 9].map((n) => ({
@@ -175,6 +186,8 @@ layer(testDatabase, { excludeTestServices: true })("plans", (it) => {
       assert.isAbove(asked.length, 25)
       const credentials = asked.filter(({ operation }) => operation.startsWith("CredentialStore."))
       assert.lengthOf(credentials, 3, "two lookups of a key and one of a session")
+      const overviews = asked.filter(({ operation }) => operation.startsWith("OverviewStore."))
+      assert.lengthOf(overviews, 5, "one of a person, one of a project, two of projects, one of names")
     })
   )
 })

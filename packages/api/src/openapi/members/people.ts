@@ -59,6 +59,18 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
     "Who invited the person, while the membership that the first sign-in brought is not confirmed; otherwise `null`.",
     null
   ],
+  "Account.invited_by": [
+    "Who invited the person, while the membership that the first sign-in brought is not confirmed; otherwise `null`.",
+    null
+  ],
+  pending_invitations: [
+    "How many invitations are pending for the person's verified address; 100 at most are counted.",
+    1
+  ],
+  "Account.projects": [
+    "With `include=projects`: the newest 100 projects of the organization, newest first.",
+    undefined
+  ],
   kind: ["Which kind of credential calls: `session` or `api_key`.", "session"],
   "Whoami.capability": ["The capability of the API key; `null`: a session calls.", null],
   "Whoami.scope": ["The scope of the API key; `null`: a session calls.", null],

@@ -23,6 +23,26 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
   "projects.rename.region_id": ["Always refused: the region of a project never changes.", undefined],
   "Project.name": ["The name of the project.", "checkout"],
   default_branch_id: ["The id of the default branch.", ids.branch],
+  "Project.endpoint": [
+    "With `include=endpoint`: the endpoint whose state is the project's. It is the read-write one of the default branch, else the newest there, else the newest of all; `null`: there is none.",
+    undefined
+  ],
+  "Project.last_used_at": [
+    "With `include=endpoint`: when one of the newest 100 endpoints was last active, started or suspended; `null`: none has run.",
+    undefined
+  ],
+  "ProjectOverview.branches": ["With `include=branches`: the newest 1,000 branches.", undefined],
+  "ProjectOverview.endpoints": ["With `include=endpoints`: the newest 1,000 endpoints.", undefined],
+  "ProjectOverview.operations": ["With `include=operations`: the newest 10 operations.", undefined],
+  "ProjectOverview.ip_allow": ["With `include=ip_allow`: the allowlist.", undefined],
+  "NamedProject.id": ["The id of the project.", ids.project],
+  "NamedProject.name": ["The name of the project.", "checkout"],
+  "NamedBranch.id": ["The id of the branch.", ids.branch],
+  "NamedBranch.name": ["The name of the branch.", "preview"],
+  "NamedBranch.parent_id": [
+    "The id of the branch that it was copied from, which is named too where it exists; `null`: the first branch of the project.",
+    null
+  ],
   "Branch.id": ["The id of the branch.", ids.branch],
   "Branch.name": ["The name of the branch, unique in the project.", "main"],
   parent_id: ["The id of the branch that this one was copied from; `null`: the first branch of the project.", null],
@@ -167,5 +187,9 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
   at: ["When it happened.", at.updated],
   data: ["The data of the type.", { operation_id: ids.operation, action: "start_compute", status: "finished" }],
   oldest_id: ["The oldest event that is retained; `null`: there is none.", ids.event],
+  names: ["With `include=names`: the names of what the events mention.", undefined],
+  "Names.projects": ["The projects that exist."],
+  "Names.branches": ["The branches that exist, and those that they were copied from."],
+  people: ["The people who asked for the work and are members. A key of one project sees none."],
   complete: ["Whether nothing is missing between `after` and the first event of the page.", true]
 }

@@ -92,6 +92,12 @@ export const people: ReadonlyArray<Row> = [
     ]
   },
   {
+    row: "11b",
+    says: "account: the person, own memberships, what waits",
+    cells: "401 401 a n 2 2 2 2 s s s s s",
+    calls: [{ call: "auth.account", query: "?include=projects" }]
+  },
+  {
     row: "12",
     says: "organization events, history",
     cells: "401 401 a n 2 2 2 2 2 i i 2 2",

@@ -1,0 +1,19 @@
+/** What an answer holds in addition where the query asks for it (docs/design/api.md A28). */
+import { Schema, SchemaTransformation } from "effect"
+
+/** Names separated by commas. One that this version does not know is ignored, as an unknown parameter is. */
+export const includeOf = <const Name extends string>(...names: ReadonlyArray<Name>) =>
+  Schema.optionalKey(
+    Schema.String.pipe(
+      Schema.decodeTo(
+        Schema.Array(Schema.Literals(names)),
+        SchemaTransformation.transform<ReadonlyArray<Name>, string>({
+          decode: (text) => {
+            const asked = text.split(",")
+            return names.filter((name) => asked.includes(name))
+          },
+          encode: (wanted) => wanted.join(",")
+        })
+      )
+    )
+  )

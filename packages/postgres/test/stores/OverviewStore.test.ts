@@ -1,0 +1,5 @@
+import { overviewStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
+import { onPostgres } from "./onPostgres.ts"
+
+runContract(vitest, overviewStoreContract, "Postgres", onPostgres)
