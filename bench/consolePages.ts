@@ -2,9 +2,10 @@
  * CPU time of the platform's process per page of the console, beside a request of the API and a bare server of the same
  * bytes in the same run.
  *
- * `node --conditions=source bench/consolePages.ts [requests] [rounds]`, by default `200 5`. The
+ * `node --conditions=source bench/consolePages.ts [requests] [rounds] [checkout]`, by default `200 5`. The
  * platform is the built program with its embedded Postgres: it serves the console, the API that the pages call, and the
  * development provider at which the benchmark signs in. Postgres is not counted. Pages take turns; medians of rounds.
+ * With another checkout its platform takes turns with this one's, page by page: that is how a change is measured.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -17,6 +18,7 @@ import { Visitor } from "./consoleVisitor.ts"
 import { ratio } from "./ratios.ts"
 
 const [requests, rounds] = [Number(process.argv[2] ?? 200), Number(process.argv[3] ?? 5)]
+const other = process.argv[4]
 
 /** Connections with one request at a time each. */
 const connections = 4
@@ -29,8 +31,6 @@ const bareServer = `
   })
   server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.address().port })))
 `
-
-const program = join(import.meta.dirname, "../packages/server/dist/narthex-platform.js")
 
 interface Ready {
   readonly api: string
@@ -77,73 +77,116 @@ const measure = async (child: ChildProcess, ask: () => Promise<unknown>, count =
 
 const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 
-const root = join(import.meta.dirname, "..")
-execFileSync(process.execPath, ["scripts/build.ts", "--programs"], { cwd: root, stdio: "ignore" })
-const directory = mkdtempSync(join(tmpdir(), "narthex-bench-"))
-const anyPort = ["API", "CONSOLE", "PROXY", "ADMIN"].map((name) => [`NARTHEX_${name}_PORT`, "0"] as const)
-const platform = spawn(process.execPath, [program], {
-  cwd: directory,
-  stdio: ["ignore", "pipe", "ignore"],
-  env: {
-    ...process.env,
-    ...Object.fromEntries(anyPort),
-    NARTHEX_DEV_PROVIDER_PORTS: "0,0",
-    NARTHEX_DATA_DIR: join(directory, "data"),
-    NARTHEX_COMPUTE: "memory",
-    NARTHEX_RATE_LIMITS: "off"
+interface Side {
+  readonly platform: ChildProcess
+  readonly visitor: Visitor
+  /** The paths of the pages, by their names. */
+  readonly pages: Readonly<Record<string, string>>
+  readonly whoami: () => Promise<string>
+  /** The costs of each round, by what was asked. */
+  readonly costs: Map<string, Array<number>>
+  readonly end: () => Promise<void>
+}
+
+/** A platform of the checkout with a person who has five projects. */
+const started = async (checkout: string): Promise<Side> => {
+  execFileSync(process.execPath, ["scripts/build.ts", "--programs"], { cwd: checkout, stdio: "ignore" })
+  const directory = mkdtempSync(join(tmpdir(), "narthex-bench-"))
+  const anyPort = ["API", "CONSOLE", "PROXY", "ADMIN"].map((name) => [`NARTHEX_${name}_PORT`, "0"] as const)
+  const platform = spawn(process.execPath, [join(checkout, "packages/server/dist/narthex-platform.js")], {
+    cwd: directory,
+    stdio: ["ignore", "pipe", "ignore"],
+    env: {
+      ...process.env,
+      ...Object.fromEntries(anyPort),
+      NARTHEX_DEV_PROVIDER_PORTS: "0,0",
+      NARTHEX_DATA_DIR: join(directory, "data"),
+      NARTHEX_COMPUTE: "memory",
+      NARTHEX_RATE_LIMITS: "off"
+    }
+  })
+  const end = async () => {
+    platform.kill("SIGINT")
+    await once(platform, "close")
+    rmSync(directory, { recursive: true, force: true })
   }
-})
+  try {
+    const ready = JSON.parse(await firstLine(platform)) as Ready // the line that the platform prints
+    const visitor = new Visitor(ready.console)
+    const home = await visitor.signIn("ada@example.com")
+    const projects: Array<string> = []
+    for (const name of ["shop", "blog", "wiki", "mail", "maps"]) projects.push(await visitor.newProject(home, name))
+    const here = projects[0] ?? ""
+    const pages = {
+      "sign-in": "/sign-in",
+      projects: `${home}/projects`,
+      overview: here,
+      branches: `${here}/branches`,
+      endpoints: `${here}/endpoints`,
+      operations: `${here}/operations`,
+      allowlist: `${here}/ip-allow`,
+      settings: `${here}/settings`,
+      activity: `${home}/activity`,
+      members: `${home}/members`,
+      "api-keys": `${home}/api-keys`,
+      regions: `${home}/regions`
+    }
+    return { platform, visitor, pages, whoami: await apiRequest(ready), costs: new Map(), end }
+  } catch (error) {
+    await end()
+    throw error
+  }
+}
+
+const add = ({ costs }: Pick<Side, "costs">, name: string, cost: number) =>
+  costs.set(name, [...(costs.get(name) ?? []), cost])
+
+/** The middle of the ratios, and its ends. */
+const spread = (ratios: ReadonlyArray<number>): string => {
+  const [least, most] = [Math.min(...ratios), Math.max(...ratios)]
+  return `${median(ratios).toFixed(2)}x (${least.toFixed(2)} to ${most.toFixed(2)})`
+}
+
+const sides: Array<Side> = []
 let bare: ChildProcess | undefined
 try {
-  const ready = JSON.parse(await firstLine(platform)) as Ready // the line that the platform prints
-  const visitor = new Visitor(ready.console)
-  const home = await visitor.signIn("ada@example.com")
-  const projects: Array<string> = []
-  for (const name of ["shop", "blog", "wiki", "mail", "maps"]) projects.push(await visitor.newProject(home, name))
-  const here = projects[0] ?? ""
-  const pages: Readonly<Record<string, string>> = {
-    "sign-in": "/sign-in",
-    projects: `${home}/projects`,
-    overview: here,
-    branches: `${here}/branches`,
-    endpoints: `${here}/endpoints`,
-    operations: `${here}/operations`,
-    allowlist: `${here}/ip-allow`,
-    settings: `${here}/settings`,
-    activity: `${home}/activity`,
-    members: `${home}/members`,
-    "api-keys": `${home}/api-keys`,
-    regions: `${home}/regions`
-  }
-  const bytes = (await visitor.page(here)).length
+  const own = await started(join(import.meta.dirname, ".."))
+  sides.push(own)
+  if (other !== undefined) sides.push(await started(other))
+  const bytes = (await own.visitor.page(own.pages["overview"] ?? "")).length
   bare = spawn(process.execPath, ["-e", bareServer], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, BYTES: String(bytes) }
   })
   const { port } = JSON.parse(await firstLine(bare)) as { readonly port: number } // its only line
   const limit = { child: bare, ask: () => new Visitor(`http://127.0.0.1:${port}`).page("/") }
-  const costs = new Map<string, Array<number>>()
-  const add = (name: string, cost: number) => costs.set(name, [...(costs.get(name) ?? []), cost])
-  const whoami = await apiRequest(ready)
-  for (const path of Object.values(pages)) await measure(platform, () => visitor.page(path))
-  await measure(platform, whoami)
+  for (const { pages, platform, visitor, whoami } of sides) {
+    for (const path of Object.values(pages)) await measure(platform, () => visitor.page(path))
+    await measure(platform, whoami)
+  }
   await measure(limit.child, limit.ask)
   for (let round = 0; round < rounds; round++) {
-    add("bare", await measure(limit.child, limit.ask, 10 * requests))
-    add("whoami", await measure(platform, whoami, 5 * requests))
-    for (const [name, path] of Object.entries(pages)) add(name, await measure(platform, () => visitor.page(path)))
+    const turns = round % 2 === 0 ? sides : sides.toReversed()
+    add(own, "bare", await measure(limit.child, limit.ask, 10 * requests))
+    for (const side of turns) add(side, "whoami", await measure(side.platform, side.whoami, 5 * requests))
+    for (const name of Object.keys(own.pages))
+      for (const side of turns)
+        add(side, name, await measure(side.platform, () => side.visitor.page(side.pages[name] ?? "")))
   }
-  const least = costs.get("bare") ?? []
-  for (const [name, rows] of costs) {
+  const least = own.costs.get("bare") ?? []
+  for (const [name, rows] of own.costs) {
+    const [before] = sides.slice(1).map(({ costs }) => costs.get(name))
+    const compared = before?.map((cost, round) => (rows[round] ?? Number.NaN) / cost)
     console.log(
-      `${name.padEnd(12)} ${median(rows).toFixed(2).padStart(7)} ms  ${Math.min(...rows).toFixed(2)} at the least`
+      `${name.padEnd(12)} ${median(rows).toFixed(2).padStart(7)} ms  ${Math.min(...rows).toFixed(2)} at the least` +
+        (before === undefined || compared === undefined
+          ? ""
+          : `  other checkout ${median(before).toFixed(2)} ms, of it ${spread(compared)}`)
     )
     if (name !== "bare")
       ratio(`consolePages/${name}-of-bare`, ...rows.map((cost, round) => cost / (least[round] ?? Number.NaN)))
   }
 } finally {
   bare?.kill()
-  platform.kill("SIGINT")
-  await once(platform, "close")
-  rmSync(directory, { recursive: true, force: true })
+  for (const { end } of sides) await end()
 }

@@ -5,14 +5,11 @@ import { ApiDouble } from "./support/ApiDouble.ts"
 import { layerTestConsole } from "./support/Console.ts"
 import { go, withProject } from "./support/projectVisit.ts"
 
-/** Of every page: who is signed in, the organizations to switch to, and the invitations that wait. */
-const frame = ["/v1/auth/whoami", "/v1/invitations", "/v1/orgs"]
+/** Of every page: who is signed in, the organizations to switch to, how many invitations wait. */
+const frame = ["/v1/account"]
 
 /** Of a page with operations that other people began, as the double's are: their names. */
 const people = (org: string) => `/v1/orgs/${org}/members`
-
-/** Of every page of a project: the projects to switch to, among which its own is. */
-const inside = [...frame, "/v1/projects"]
 
 layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it) => {
   it.effect("each page calls the API for what it shows, and for nothing else", () =>
@@ -21,20 +18,24 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
       const { browser, here, home, org, project } = yield* withProject("calls@example.com")
       const own = `/v1/projects/${project.id}`
       const branch = `/branches/${project.branch_id}`
+      const endpoint = `/endpoints/${project.endpoint_id}`
+      /** Of every page of a project: itself, with the parts that the page shows. */
+      const inside = [...frame, `${own}/overview`]
       const expected: Readonly<Record<string, ReadonlyArray<string>>> = {
-        [`${home}/projects`]: [...frame, "/v1/projects", `${own}/endpoints`],
+        [`${home}/projects`]: [...frame, "/v1/projects"],
         [`${home}/projects/new`]: [...frame, "/v1/regions"],
-        [`${home}/activity`]: [...frame, "/v1/events/history", "/v1/projects", people(org)],
+        [`${home}/activity`]: [...frame, "/v1/events/history"],
         [`${home}/members`]: [...frame, people(org), `/v1/orgs/${org}/invitations`],
         [`${home}/api-keys`]: [...frame, "/v1/api-keys/"],
         [`${home}/regions`]: [...frame, "/v1/regions"],
-        [here]: [...inside, `${own}/branches`, `${own}/endpoints`, `${own}/operations`, `${own}/ip-allow`, people(org)],
-        [`${here}/branches`]: [...inside, `${own}/branches`, `${own}/endpoints`],
-        // The branches to switch to, and all, among which its parent and its copies are.
-        [`${here}${branch}`]: [...inside, `${own}/branches`, `${own}/branches`, `${own}${branch}`, `${own}/endpoints`],
-        [`${here}/endpoints`]: [...inside, `${own}/branches`, `${own}/endpoints`],
-        [`${here}/operations`]: [...inside, `${own}/branches`, `${own}/endpoints`, `${own}/operations`, people(org)],
-        [`${here}/ip-allow`]: [...inside, `${own}/ip-allow`, `${own}/ip-allow/refusals`],
+        [here]: [...inside, people(org)],
+        [`${here}/branches`]: [...inside, `${own}/branches`],
+        [`${here}${branch}`]: inside,
+        [`${here}${branch}/credentials`]: [...inside, `${own}${branch}/credentials`],
+        [`${here}/endpoints`]: [...inside, `${own}/endpoints`],
+        [`${here}${endpoint}`]: [...inside, `${own}${endpoint}`],
+        [`${here}/operations`]: [...inside, `${own}/operations`, people(org)],
+        [`${here}/ip-allow`]: [...inside, `${own}/ip-allow/refusals`],
         [`${here}/settings`]: inside
       }
       yield* go(() => browser.open(`${home}/projects`))
@@ -47,36 +48,74 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
     })
   )
 
-  it.effect("a page's own calls do not wait for those of the frame", () =>
+  it.effect("a page asks for the parts of its project that it shows, and for no others", () =>
+    Effect.gen(function* () {
+      const { last } = yield* ApiDouble
+      const { browser, here, project } = yield* withProject("parts@example.com")
+      const expected: Readonly<Record<string, string | null>> = {
+        [here]: "branches,endpoints,operations,ip_allow",
+        [`${here}/branches`]: "endpoints",
+        [`${here}/branches/${project.branch_id}`]: "branches,endpoints",
+        [`${here}/endpoints`]: "branches",
+        [`${here}/operations`]: "branches,endpoints",
+        [`${here}/ip-allow`]: "ip_allow",
+        [`${here}/settings`]: null
+      }
+      for (const [page, parts] of Object.entries(expected)) {
+        assert.strictEqual((yield* go(() => browser.open(page))).status, 200, page)
+        const asked = new URL(last("GET", `/v1/projects/${project.id}/overview`)?.url ?? "", "http://api").searchParams
+        assert.strictEqual(asked.get("include"), parts, page)
+      }
+    })
+  )
+
+  it.effect("a page's own calls do not wait for that of the frame", () =>
     Effect.gen(function* () {
       const { arrival, held } = yield* ApiDouble
       const { browser, here, home, project } = yield* withProject("together@example.com")
+      const own = `/v1/projects/${project.id}`
       const firstOf: Readonly<Record<string, string>> = {
         [`${home}/projects`]: "/v1/projects",
         [`${home}/activity`]: "/v1/events/history",
         [`${home}/api-keys`]: "/v1/api-keys/",
         [`${home}/regions`]: "/v1/regions",
-        [here]: `/v1/projects/${project.id}/operations`,
-        [`${here}/branches`]: `/v1/projects/${project.id}/branches`,
-        [`${here}/endpoints`]: `/v1/projects/${project.id}/endpoints`,
-        [`${here}/operations`]: `/v1/projects/${project.id}/operations`,
-        [`${here}/ip-allow`]: `/v1/projects/${project.id}/ip-allow`
+        [here]: `${own}/overview`,
+        [`${here}/branches`]: `${own}/branches`,
+        [`${here}/branches/${project.branch_id}`]: `${own}/overview`,
+        [`${here}/endpoints`]: `${own}/endpoints`,
+        [`${here}/operations`]: `${own}/operations`,
+        [`${here}/ip-allow`]: `${own}/ip-allow/refusals`
       }
       for (const [page, path] of Object.entries(firstOf)) {
-        held.set("/v1/auth/whoami", arrival(path))
+        held.set("/v1/account", arrival(path))
         assert.strictEqual((yield* go(() => browser.open(page))).status, 200, page)
       }
       held.clear()
     })
   )
 
-  it.effect("a project that is older than those of the menu is read by its id", () =>
+  it.effect("the menu of projects has the newest, and the page of an older one is its own", () =>
     Effect.gen(function* () {
-      const { last, state } = yield* ApiDouble
-      const { here, open, org, project } = yield* withProject("older@example.com")
-      for (let more = 0; more < 30; more++) state.addProject(org, `newer-${more}`)
-      assert.include((yield* open("/settings")).text, project.id, here)
-      assert.isDefined(last("GET", `/v1/projects/${project.id}`))
+      const { state } = yield* ApiDouble
+      const { open, org, project } = yield* withProject("older@example.com")
+      for (let more = 0; more < 40; more++) state.addProject(org, `newer-${more}`)
+      const { text } = yield* open("/settings")
+      assert.include(text, project.id)
+      assert.include(text, ">newer-39</a>")
+      assert.include(text, ">newer-10</a>")
+      assert.notInclude(text, ">newer-9</a>")
+    })
+  )
+
+  it.effect("a part that the API leaves out is no empty list: the page says that the API does not answer", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, here } = yield* withProject("left-out@example.com")
+      state.leavesOut = "ip_allow"
+      const page = yield* go(() => browser.send(here))
+      state.leavesOut = null
+      assert.strictEqual(page.status, 503)
+      assert.notInclude(page.text, "Any address")
     })
   )
 })

@@ -9,8 +9,7 @@ import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/h
 import type { ApiFailure } from "../api/ApiRefusal.ts"
 import type { ConsoleSession } from "../sessions/ConsoleSession.ts"
 import { signedIn } from "../sessions/signedIn.ts"
-import type { Frame } from "../shell/Frame.ts"
-import type { ProjectShown } from "../views/records.ts"
+import type { Frame, NamedPlace } from "../shell/Frame.ts"
 import type { UnreadableBody } from "../web/Form.ts"
 import type { PerRequest, Services } from "./ConsoleRoute.ts"
 import { loadFrame } from "./loadFrame.ts"
@@ -23,8 +22,8 @@ type Answer = Effect.Effect<Response, ApiFailure | UnreadableBody, Services | Pe
 export interface Visit {
   readonly session: ConsoleSession
   readonly frame: Frame
-  /** Projects of the organization, on a page of a project: the newest. */
-  readonly projects: ReadonlyArray<ProjectShown>
+  /** The newest projects of the organization, on a page that asks for them. */
+  readonly projects: ReadonlyArray<NamedPlace>
   /** `/orgs/{org_id}` */
   readonly home: string
   /** A parameter of the path; `""` when the route has none of that name. */
@@ -44,8 +43,15 @@ const askedIn = Effect.gen(function* () {
 
 const nothing = () => Effect.void
 
-const visitOf = Effect.fnUntraced(function* (session: ConsoleSession, asked: Asked) {
-  const { frame, projects } = yield* loadFrame
+/** What a page needs of its frame beyond what every page has. */
+export interface FrameWanted {
+  readonly projects: boolean
+}
+
+const plain: FrameWanted = { projects: false }
+
+const visitOf = Effect.fnUntraced(function* (session: ConsoleSession, asked: Asked, wanted: FrameWanted) {
+  const { frame, projects } = yield* loadFrame(wanted)
   const visit: Visit = { ...asked, session, frame, projects, home: `/orgs/${frame.organization.id}` }
   return visit
 })
@@ -59,17 +65,21 @@ export type Read<A> = (asked: Asked) => Effect.Effect<A, ApiFailure | Unreadable
 /**
  * A page of the organization in its path. Another organization of the person's: 409. Any other id: 404.
  *
- * `read` runs beside the calls of the frame: what calls that arrive together need is read once for all of them
+ * `read` runs beside the call of the frame: what calls that arrive together need is read once for all of them
  * (docs/design/authorization.md Z49). If the frame fails, that is the answer.
  */
-export const inOrganizationReading = <A>(read: Read<A>, handler: (visit: Visit, read: A) => Answer) =>
+export const inOrganizationReading = <A>(
+  read: Read<A>,
+  handler: (visit: Visit, read: A) => Answer,
+  frameWanted: FrameWanted = plain
+) =>
   signedIn(pageRefusals)((session) =>
     Effect.gen(function* () {
       const asked = yield* askedIn
       const wanted = asked.param("org_id")
       // By the cookie, whose token may be older than what the API says. For another organization nothing is read.
       const early = wanted === session.org_id ? yield* Effect.forkChild(read(asked), { startImmediately: true }) : null
-      const visit = yield* visitOf(session, asked)
+      const visit = yield* visitOf(session, asked, frameWanted)
       const { frame } = visit
       if (wanted === frame.organization.id)
         return yield* handler(visit, yield* early === null ? read(asked) : Fiber.join(early))
@@ -85,6 +95,6 @@ export const inOrganization = (handler: (visit: Visit) => Answer) => inOrganizat
 export const inActiveOrganization = (handler: (visit: Visit) => Answer) =>
   signedIn(pageRefusals)((session) =>
     Effect.gen(function* () {
-      return yield* handler(yield* visitOf(session, yield* askedIn))
+      return yield* handler(yield* visitOf(session, yield* askedIn, plain))
     })
   )

@@ -1,11 +1,13 @@
 /** A request for a page of a project, or for a form on one. A project that the person cannot see: 404. */
-import { type ProjectId, parseBranchId, parseEndpointId, parseProjectId } from "@narthex/api"
+import { type ProjectId, type ProjectOverview, parseBranchId, parseEndpointId, parseProjectId } from "@narthex/api"
 import { Effect } from "effect"
-import { calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
+import { idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
+import { inMenu } from "../shell/Frame.ts"
 import type { ProjectShown } from "../views/records.ts"
 import { seeOther } from "../web/answer.tsx"
 import type { Form } from "../web/Form.ts"
 import { type NoticeName, noticeIn, withNotice } from "./notices.ts"
+import { type Overview, type ProjectPart, readOverview } from "./readOverview.ts"
 import { type Asked, type inOrganization, inOrganizationReading, type Read, type Visit } from "./Visit.ts"
 
 type Answer = ReturnType<Parameters<typeof inOrganization>[0]>
@@ -30,24 +32,46 @@ export type ProjectAsked = Asked & Pick<ProjectVisit, "params">
 
 const projectIn = ({ param }: Asked) => idOrNotFound(parseProjectId(param("project_id")))
 
-/** As `inOrganizationReading`. A page whose reads need the project itself reads them in its handler. */
-export const inProjectReading = <A>(
+/** A page of a branch has the branches to switch to, from those that it has read. */
+const visiting = (visit: Visit, { branches = [], project }: ProjectOverview): ProjectVisit => ({
+  ...visit,
+  frame: { ...visit.frame, branches: branches.slice(0, inMenu) },
+  project,
+  params: { project_id: project.id },
+  here: `${visit.home}/projects/${project.id}`
+})
+
+/**
+ * As `inOrganizationReading`, with the project and these parts of it in one call, which runs beside the others.
+ *
+ * `read`: what the page needs from other calls.
+ */
+export const inProjectReading = <const P extends ProjectPart, A>(
+  parts: ReadonlyArray<P>,
   read: (asked: ProjectAsked) => ReturnType<Read<A>>,
-  handler: (visit: ProjectVisit, read: A) => Answer
+  handler: (visit: ProjectVisit, overview: Overview<P>, read: A) => Answer
 ) =>
   inOrganizationReading(
-    (asked) => Effect.flatMap(projectIn(asked), (project_id) => read({ ...asked, params: { project_id } })),
-    (visit, answers) =>
-      Effect.gen(function* () {
-        const project_id = yield* projectIn(visit)
+    (asked) =>
+      Effect.flatMap(projectIn(asked), (project_id) => {
         const params = { project_id }
-        const listed = visit.projects.find(({ id }) => id === project_id)
-        const project = listed ?? (yield* calling((api) => api.projects.get({ params }))).project
-        return yield* handler({ ...visit, project, params, here: `${visit.home}/projects/${project_id}` }, answers)
-      })
+        return Effect.all([readOverview(params, parts), read({ ...asked, params })], { concurrency: "unbounded" })
+      }),
+    (visit, [overview, answers]) => handler(visiting(visit, overview), overview, answers),
+    { projects: true }
   )
 
-export const inProject = (handler: (visit: ProjectVisit) => Answer) => inProjectReading(() => Effect.void, handler)
+/** A page that needs nothing but these parts of its project. */
+export const inProjectWith = <const P extends ProjectPart>(
+  parts: ReadonlyArray<P>,
+  handler: (visit: ProjectVisit, overview: Overview<P>) => Answer
+) => inProjectReading(parts, () => Effect.void, handler)
+
+export const inProject = (handler: (visit: ProjectVisit) => Answer) => inProjectWith([], handler)
+
+/** Reads the project once more, for a page that is shown after a form. */
+export const visitAgain = <const P extends ProjectPart>(visit: ProjectVisit, parts: ReadonlyArray<P>) =>
+  Effect.map(readOverview(visit.params, parts), (overview) => [visiting(visit, overview), overview] as const)
 
 /** The props that every page of a project has. */
 export const propsOf = (visit: ProjectVisit, { problem }: Refused = shown) => ({
@@ -57,10 +81,10 @@ export const propsOf = (visit: ProjectVisit, { problem }: Refused = shown) => ({
   problem
 })
 
-export const branchIn = (visit: ProjectVisit) =>
+export const branchIn = (visit: Asked & Pick<ProjectVisit, "params">) =>
   Effect.map(idOrNotFound(parseBranchId(visit.param("branch_id"))), (branch_id) => ({ ...visit.params, branch_id }))
 
-export const endpointIn = (visit: ProjectVisit) =>
+export const endpointIn = (visit: Asked & Pick<ProjectVisit, "params">) =>
   Effect.map(idOrNotFound(parseEndpointId(visit.param("endpoint_id"))), (endpoint_id) => ({
     ...visit.params,
     endpoint_id

@@ -1,27 +1,36 @@
 /** What several pages of a project read (docs/design/console.md W49). */
+import type { BranchId, ProjectId } from "@narthex/api"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { calling } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
-import type { OperationShown } from "../views/records.ts"
+import type { BranchShown, OperationShown } from "../views/records.ts"
 import { visitorAddress } from "../web/visitorAddress.ts"
 import type { ProjectAsked, ProjectVisit } from "./inProject.ts"
 import { peopleOf } from "./loadNames.ts"
 
-/** So many branches and endpoints are read for names and pickers: the newest. */
+/** So many endpoints are read: the newest. */
 export const mostRead = 1000
-
-export const readBranches = ({ params }: ProjectAsked) =>
-  Effect.map(
-    calling((api) => api.branches.list({ params, query: { limit: mostRead } })),
-    ({ branches }) => branches
-  )
 
 export const readEndpoints = ({ params }: ProjectAsked) =>
   Effect.map(
     calling((api) => api.endpoints.list({ params, query: { limit: mostRead } })),
     ({ endpoints }) => endpoints
   )
+
+/** A branch, which may be older than those that were read with its project. */
+export const branchOf = (
+  params: { readonly project_id: ProjectId; readonly branch_id: BranchId },
+  known: ReadonlyArray<BranchShown>
+) => {
+  const found = known.find(({ id }) => id === params.branch_id)
+  return found === undefined
+    ? Effect.map(
+        calling((api) => api.branches.get({ params })),
+        ({ branch }): BranchShown => branch
+      )
+    : Effect.succeed(found)
+}
 
 /** The branch that a form starts with: the wanted one if it exists, else the default one. */
 export const branchWanted = (

@@ -3,7 +3,7 @@ import { type ProjectId, parseProjectId } from "@narthex/api"
 import { Effect, Option } from "effect"
 import { calling } from "../api/ApiRefusal.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
-import { loadNames } from "../requests/loadNames.ts"
+import { namesOf } from "../requests/loadNames.ts"
 import { type Asked, inOrganizationReading } from "../requests/Visit.ts"
 import { ActivityPage } from "../views/ActivityPage.tsx"
 import { activityRows } from "../views/activityRows.ts"
@@ -12,9 +12,10 @@ import { page } from "../web/answer.tsx"
 /** Events of a page. An operation has about three. */
 const pageSize = 150
 
-/** Newest first. A project that is gone has no history of its own: its events are in the organization's. */
+/** Newest first, with names. A project that is gone has no history of its own: its events are in the organization's. */
 const historyOf = (project_id: ProjectId | undefined, cursor: string | null) => {
-  const query = { order: "desc" as const, limit: pageSize, ...(cursor === null ? {} : { cursor }) }
+  const place = cursor === null ? {} : { cursor }
+  const query = { order: "desc" as const, limit: pageSize, include: ["names" as const], ...place }
   return calling((api) =>
     project_id === undefined
       ? api.events.history({ query })
@@ -22,25 +23,31 @@ const historyOf = (project_id: ProjectId | undefined, cursor: string | null) => 
   )
 }
 
-const readActivity = Effect.fnUntraced(function* ({ param, query }: Asked) {
+const readActivity = Effect.fnUntraced(function* ({ query }: Asked) {
   const cursor = query.get("cursor")
   const project_id = Option.getOrUndefined(parseProjectId(query.get("project") ?? ""))
-  const { complete, events, pagination } = yield* historyOf(project_id, cursor)
-  const mentioned = events.flatMap((event) => (event.project_id === undefined ? [] : [event.project_id]))
-  const names = yield* loadNames(param("org_id"), mentioned)
+  const { complete, events, names: found, pagination } = yield* historyOf(project_id, cursor)
+  const names = namesOf(found)
   const newest = cursor === null
-  return {
+  const shown = {
     items: activityRows(events, names, { newest, withProject: project_id === undefined }),
-    projects: [...names.projects].map(([id, name]) => ({ id, name })),
     project: project_id ?? "",
     newest,
     next_cursor: pagination.next_cursor,
     trimmed: !complete
   }
+  return { shown, mentioned: names.projects }
 })
 
-const activity = inOrganizationReading(readActivity, ({ frame }, shown) =>
-  Effect.succeed(page(<ActivityPage frame={frame} {...shown} />))
+/** The filter has the newest projects, and those that the events mention. */
+const activity = inOrganizationReading(
+  readActivity,
+  ({ frame, projects }, { mentioned, shown }) => {
+    const known = new Map([...projects.map(({ id, name }) => [id, name] as const), ...mentioned])
+    const choices = [...known].map(([id, name]) => ({ id, name }))
+    return Effect.succeed(page(<ActivityPage frame={frame} projects={choices} {...shown} />))
+  },
+  { projects: true }
 )
 
 export const activityRoutes: ReadonlyArray<ConsoleRoute> = [

@@ -15,12 +15,13 @@ import {
   refusedInput,
   refusedNow,
   refusedOrGone,
-  shown
+  shown,
+  visitAgain
 } from "../requests/inProject.ts"
 import { mostRead, readEndpoints, readOwnAddress } from "../requests/projectReads.ts"
 import { AllowlistPage } from "../views/project/Allowlist.tsx"
 import type { AllowlistDraft, AllowlistPageProps, Checked } from "../views/project/AllowlistRules.tsx"
-import type { RuleShown } from "../views/records.ts"
+import type { AllowlistShown, RuleShown } from "../views/records.ts"
 import { page } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
@@ -83,22 +84,19 @@ const toAllow = (visit: ProjectVisit): AllowlistDraft | undefined => {
   return Result.isSuccess(parseCidrOrAddress(address)) ? { ...emptyDraft, cidr: address } : undefined
 }
 
-const readAllowlist = (asked: ProjectAsked) => {
+/** What the page shows beside the rules. */
+const readBeside = (asked: ProjectAsked) => {
   const address = asked.query.get("address")?.trim() ?? ""
   return Effect.all(
-    [
-      calling((api) => api.ipAllow.list({ params: asked.params })),
-      readOwnAddress,
-      address === "" ? Effect.succeed(null) : check(asked, address),
-      refusedAndEndpoints(asked)
-    ],
+    [readOwnAddress, address === "" ? Effect.succeed(null) : check(asked, address), refusedAndEndpoints(asked)],
     { concurrency: "unbounded" }
   )
 }
 
 const showAllowlist = Effect.fnUntraced(function* (
   visit: ProjectVisit,
-  [allowlist, own, checked, { endpoints, refusals }]: Effect.Success<ReturnType<typeof readAllowlist>>,
+  allowlist: AllowlistShown,
+  [own, checked, { endpoints, refusals }]: Effect.Success<ReturnType<typeof readBeside>>,
   state: State = shown
 ) {
   const now = yield* Clock.currentTimeMillis
@@ -123,8 +121,12 @@ const showAllowlist = Effect.fnUntraced(function* (
   )
 })
 
+/** The page after a form that changed nothing. */
 const allowlistPage = (visit: ProjectVisit, state: State) =>
-  Effect.flatMap(readAllowlist(visit), (read) => showAllowlist(visit, read, state))
+  Effect.flatMap(
+    Effect.all([visitAgain(visit, ["ip_allow"]), readBeside(visit)], { concurrency: "unbounded" }),
+    ([[again, { ip_allow }], beside]) => showAllowlist(again, ip_allow, beside, state)
+  )
 
 /** The canonical network, with a prefix for a bare address. Text that is neither goes to the API, which refuses it. */
 const network = (text: string): string => Result.getOrElse(parseCidrOrAddress(text), () => text)
@@ -220,7 +222,13 @@ const resetRules = inProject((visit) =>
 const path = "/orgs/:org_id/projects/:project_id/ip-allow"
 
 export const allowlistRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inProjectReading(readAllowlist, (visit, read) => showAllowlist(visit, read)) },
+  {
+    method: "GET",
+    path,
+    answer: inProjectReading(["ip_allow"], readBeside, (visit, { ip_allow }, beside) =>
+      showAllowlist(visit, ip_allow, beside)
+    )
+  },
   { method: "POST", path, answer: putRule },
   { method: "POST", path: `${path}/remove`, answer: removeRule },
   { method: "POST", path: `${path}/reset`, answer: resetRules }

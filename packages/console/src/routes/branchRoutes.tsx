@@ -10,6 +10,7 @@ import {
   done,
   inProject,
   inProjectReading,
+  inProjectWith,
   type ProjectAsked,
   type ProjectVisit,
   propsOf,
@@ -17,10 +18,12 @@ import {
   refusedInput,
   refusedNow,
   refusedOrGone,
-  shown
+  shown,
+  visitAgain
 } from "../requests/inProject.ts"
 import type { NoticeName } from "../requests/notices.ts"
-import { branchWanted, readBranches, readEndpoints } from "../requests/projectReads.ts"
+import { branchOf, branchWanted } from "../requests/projectReads.ts"
+import type { Overview } from "../requests/readOverview.ts"
 import { BranchPage, type BranchPageProps } from "../views/project/Branch.tsx"
 import { BranchesPage } from "../views/project/Branches.tsx"
 import { type BranchDraft, NewBranchPage, type NewBranchPageProps } from "../views/project/NewBranch.tsx"
@@ -28,38 +31,44 @@ import type { BranchShown } from "../views/records.ts"
 import { page } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-const readTree = Effect.fnUntraced(function* (asked: ProjectAsked) {
-  const { params, query } = asked
+const readTree = ({ params, query }: ProjectAsked) => {
   const cursor = query.get("cursor")
-  const [{ branches, pagination }, endpoints] = yield* Effect.all(
-    [calling((api) => api.branches.list({ params, query: cursor === null ? {} : { cursor } })), readEndpoints(asked)],
-    { concurrency: "unbounded" }
-  )
-  return { branches, endpoints, next_cursor: pagination.next_cursor }
-})
+  return calling((api) => api.branches.list({ params, query: cursor === null ? {} : { cursor } }))
+}
 
-const tree = inProjectReading(readTree, (visit, read) =>
-  Effect.succeed(page(<BranchesPage {...propsOf(visit)} {...read} />))
+const tree = inProjectReading(["endpoints"], readTree, (visit, { endpoints }, { branches, pagination }) =>
+  Effect.succeed(
+    page(
+      <BranchesPage
+        {...propsOf(visit)}
+        branches={branches}
+        endpoints={endpoints}
+        next_cursor={pagination.next_cursor}
+      />
+    )
+  )
 )
 
 type BranchState = Refused & Pick<BranchPageProps, "draft" | "errors">
 
-/** The parent of a branch: it may be older than the branches that are read for names. */
-const parentOf = (visit: ProjectVisit, { parent_id }: BranchShown, branches: ReadonlyArray<BranchShown>) => {
-  const known = branches.find(({ id }) => id === parent_id) ?? null
-  if (known !== null || parent_id === null) return Effect.succeed(known)
-  return calling((api) => api.branches.get({ params: { ...visit.params, branch_id: parent_id } })).pipe(
-    Effect.map(({ branch }): BranchShown | null => branch),
-    Effect.catchIf(refusedWith("not_found"), () => Effect.succeed(null))
-  )
-}
+/** The parent of a branch, if it still exists. */
+const parentOf = (visit: ProjectVisit, { parent_id }: BranchShown, branches: ReadonlyArray<BranchShown>) =>
+  parent_id === null
+    ? Effect.succeed(null)
+    : Effect.catchIf(branchOf({ ...visit.params, branch_id: parent_id }, branches), refusedWith("not_found"), () =>
+        Effect.succeed(null)
+      )
 
-const branchPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: BranchState = shown) {
+/** All branches, among which are its parent and its copies, and the endpoints. */
+const parts = ["branches", "endpoints"] as const
+
+const branchPage = Effect.fnUntraced(function* (
+  visit: ProjectVisit,
+  { branches, endpoints }: Overview<(typeof parts)[number]>,
+  state: BranchState = shown
+) {
   const params = yield* branchIn(visit)
-  const [{ branch }, branches, endpoints] = yield* Effect.all(
-    [calling((api) => api.branches.get({ params })), readBranches(visit), readEndpoints(visit)],
-    { concurrency: "unbounded" }
-  )
+  const branch = yield* branchOf(params, branches)
   const parent = yield* parentOf(visit, branch, branches)
   return page(
     <BranchPage
@@ -75,11 +84,13 @@ const branchPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: Bran
   )
 })
 
-const newBranchPage = Effect.fnUntraced(function* (
-  visit: ProjectVisit,
-  state?: Pick<NewBranchPageProps, "draft" | "errors"> & { readonly status: number }
-) {
-  const branches = yield* readBranches(visit)
+/** The page after a form that changed nothing. */
+const branchPageAgain = (visit: ProjectVisit, state: BranchState) =>
+  Effect.flatMap(visitAgain(visit, parts), ([again, read]) => branchPage(again, read, state))
+
+type NewBranchState = Pick<NewBranchPageProps, "draft" | "errors"> & { readonly status: number }
+
+const newBranchPage = (visit: ProjectVisit, branches: ReadonlyArray<BranchShown>, state?: NewBranchState) => {
   const parent = branchWanted(visit.query.get("parent"), visit.project, branches)
   return page(
     <NewBranchPage
@@ -92,7 +103,7 @@ const newBranchPage = Effect.fnUntraced(function* (
     />,
     { status: state?.status ?? 200 }
   )
-})
+}
 
 const nameRule = "Use a letter first, then letters, digits and _ . / -, at most 63 in all."
 
@@ -126,7 +137,9 @@ const create = inProject((visit) =>
       return done(`${visit.here}/branches/${branch.id}`, "branch-created")
     }).pipe(
       Effect.catchIf(refusedInput, (refusal) =>
-        newBranchPage(visit, { status: refusal.status, draft, errors: errorsIn(refusal) })
+        Effect.map(visitAgain(visit, ["branches"]), ([again, { branches }]) =>
+          newBranchPage(again, branches, { status: refusal.status, draft, errors: errorsIn(refusal) })
+        )
       )
     )
   })
@@ -154,7 +167,7 @@ const change = inProject((visit) =>
     }).pipe(
       Effect.catchIf(refusedInput, (refusal) => {
         const errors = refusal.about("name") === undefined ? { form: refusal.detail } : { name: nameRule }
-        return branchPage(visit, { status: refusal.status, draft, errors })
+        return branchPageAgain(visit, { status: refusal.status, draft, errors })
       })
     )
   })
@@ -171,7 +184,7 @@ const act = (verb: "reset" | "setDefault", [to, notice]: After) =>
       const params = yield* branchIn(visit)
       return yield* calling((api) => api.branches[verb]({ params })).pipe(
         Effect.as(done(to(visit), notice)),
-        Effect.catchIf(refusedNow, ({ detail, status }) => branchPage(visit, { status, problem: detail }))
+        Effect.catchIf(refusedNow, ({ detail, status }) => branchPageAgain(visit, { status, problem: detail }))
       )
     })
   )
@@ -183,7 +196,7 @@ const remove = inProject((visit) =>
     const params = yield* branchIn(visit)
     const { branch } = yield* calling((api) => api.branches.get({ params }))
     if (form.text("typed") !== branch.name)
-      return yield* branchPage(visit, {
+      return yield* branchPageAgain(visit, {
         status: 422,
         problem: `Nothing was deleted. Type the name of the branch, ${branch.name}, to confirm.`
       })
@@ -191,7 +204,7 @@ const remove = inProject((visit) =>
     return yield* calling((api) => api.branches.delete({ params })).pipe(
       Effect.as(deleted),
       Effect.catchIf(refusedOrGone, ({ detail, status }) =>
-        status === 404 ? Effect.succeed(deleted) : branchPage(visit, { status, problem: detail })
+        status === 404 ? Effect.succeed(deleted) : branchPageAgain(visit, { status, problem: detail })
       )
     )
   })
@@ -203,8 +216,12 @@ const one = `${path}/:branch_id` as const
 export const branchRoutes: ReadonlyArray<ConsoleRoute> = [
   { method: "GET", path, answer: tree },
   { method: "POST", path, answer: create },
-  { method: "GET", path: `${path}/new`, answer: inProject((visit) => newBranchPage(visit)) },
-  { method: "GET", path: one, answer: inProject((visit) => branchPage(visit)) },
+  {
+    method: "GET",
+    path: `${path}/new`,
+    answer: inProjectWith(["branches"], (visit, { branches }) => Effect.succeed(newBranchPage(visit, branches)))
+  },
+  { method: "GET", path: one, answer: inProjectWith(parts, (visit, read) => branchPage(visit, read)) },
   { method: "POST", path: one, answer: change },
   { method: "POST", path: `${one}/reset`, answer: act("reset", [thisBranch, "branch-resetting"]) },
   { method: "POST", path: `${one}/set-default`, answer: act("setDefault", [thisBranch, "branch-default"]) },

@@ -10,6 +10,7 @@ import {
   endpointIn,
   inProject,
   inProjectReading,
+  inProjectWith,
   type ProjectAsked,
   type ProjectVisit,
   propsOf,
@@ -18,46 +19,65 @@ import {
   refusedNow,
   refusedOrGone,
   returnTo,
-  shown
+  shown,
+  visitAgain
 } from "../requests/inProject.ts"
 import type { NoticeName } from "../requests/notices.ts"
-import { branchWanted, readBranches } from "../requests/projectReads.ts"
+import { branchOf, branchWanted } from "../requests/projectReads.ts"
 import { EndpointPage } from "../views/project/Endpoint.tsx"
 import { EndpointsPage } from "../views/project/Endpoints.tsx"
 import { type EndpointDraft, NewEndpointPage, type NewEndpointPageProps } from "../views/project/NewEndpoint.tsx"
+import type { BranchShown, EndpointShown } from "../views/records.ts"
 import { page } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-const readList = Effect.fnUntraced(function* (asked: ProjectAsked) {
-  const { params, query } = asked
+const readList = ({ params, query }: ProjectAsked) => {
   const cursor = query.get("cursor")
-  const [{ endpoints, pagination }, branches] = yield* Effect.all(
-    [calling((api) => api.endpoints.list({ params, query: cursor === null ? {} : { cursor } })), readBranches(asked)],
-    { concurrency: "unbounded" }
-  )
-  return { endpoints, branches, next_cursor: pagination.next_cursor }
-})
+  return calling((api) => api.endpoints.list({ params, query: cursor === null ? {} : { cursor } }))
+}
 
-const list = inProjectReading(readList, (visit, read) =>
-  Effect.succeed(page(<EndpointsPage {...propsOf(visit)} {...read} />))
+const list = inProjectReading(["branches"], readList, (visit, { branches }, { endpoints, pagination }) =>
+  Effect.succeed(
+    page(
+      <EndpointsPage
+        {...propsOf(visit)}
+        endpoints={endpoints}
+        branches={branches}
+        next_cursor={pagination.next_cursor}
+      />
+    )
+  )
 )
 
-const endpointPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: Refused = shown) {
-  const params = yield* endpointIn(visit)
-  const { endpoint } = yield* calling((api) => api.endpoints.get({ params }))
-  const { branch } = yield* calling((api) =>
-    api.branches.get({ params: { ...visit.params, branch_id: endpoint.branch_id } })
+const readEndpoint = (asked: ProjectAsked) =>
+  Effect.flatMap(endpointIn(asked), (params) =>
+    Effect.map(
+      calling((api) => api.endpoints.get({ params })),
+      ({ endpoint }): EndpointShown => endpoint
+    )
   )
+
+const endpointPage = Effect.fnUntraced(function* (
+  visit: ProjectVisit,
+  branches: ReadonlyArray<BranchShown>,
+  endpoint: EndpointShown,
+  state: Refused = shown
+) {
+  const branch = yield* branchOf({ ...visit.params, branch_id: endpoint.branch_id }, branches)
   return page(<EndpointPage {...propsOf(visit, state)} endpoint={endpoint} branch={branch} />, {
     status: state.status
   })
 })
 
-const newEndpointPage = Effect.fnUntraced(function* (
+/** The page after a form that changed nothing. */
+const endpointPageAgain = (visit: ProjectVisit, state: Refused) =>
+  Effect.flatMap(readEndpoint(visit), (endpoint) => endpointPage(visit, [], endpoint, state))
+
+const newEndpointPage = (
   visit: ProjectVisit,
+  branches: ReadonlyArray<BranchShown>,
   state?: Pick<NewEndpointPageProps, "draft" | "errors"> & { readonly status: number }
-) {
-  const branches = yield* readBranches(visit)
+) => {
   const branch = branchWanted(visit.query.get("branch"), visit.project, branches)
   return page(
     <NewEndpointPage
@@ -69,7 +89,7 @@ const newEndpointPage = Effect.fnUntraced(function* (
     />,
     { status: state?.status ?? 200 }
   )
-})
+}
 
 const errorsIn = (refusal: ApiRefused) =>
   refusal.about("branch_id") === undefined ? { form: refusal.detail } : { branch: "Choose a branch of this project." }
@@ -94,7 +114,9 @@ const create = inProject((visit) =>
       return done(`${visit.here}/endpoints/${endpoint.id}`, "endpoint-added")
     }).pipe(
       Effect.catchIf(refusedInput, (refusal) =>
-        newEndpointPage(visit, { status: refusal.status, draft, errors: errorsIn(refusal) })
+        Effect.map(visitAgain(visit, ["branches"]), ([again, { branches }]) =>
+          newEndpointPage(again, branches, { status: refusal.status, draft, errors: errorsIn(refusal) })
+        )
       )
     )
   })
@@ -110,7 +132,7 @@ const switchTo = (verb: "start" | "suspend", notice: NoticeName) =>
       const params = yield* endpointIn(visit)
       return yield* calling((api) => api.endpoints[verb]({ params })).pipe(
         Effect.as(done(returnTo(visit, form, thisEndpoint(visit)), notice)),
-        Effect.catchIf(refusedNow, ({ detail, status }) => endpointPage(visit, { status, problem: detail }))
+        Effect.catchIf(refusedNow, ({ detail, status }) => endpointPageAgain(visit, { status, problem: detail }))
       )
     })
   )
@@ -125,7 +147,9 @@ const change = (read: (form: Form) => Readonly<Record<string, unknown>>, notice:
         const body = yield* payload(ChangeEndpoint, read(form))
         yield* calling((api) => api.endpoints.change({ params, payload: body }))
         return done(returnTo(visit, form, thisEndpoint(visit)), notice)
-      }).pipe(Effect.catchIf(refusedInput, ({ detail, status }) => endpointPage(visit, { status, problem: detail })))
+      }).pipe(
+        Effect.catchIf(refusedInput, ({ detail, status }) => endpointPageAgain(visit, { status, problem: detail }))
+      )
     })
   )
 
@@ -137,7 +161,7 @@ const remove = inProject((visit) =>
     return yield* calling((api) => api.endpoints.delete({ params })).pipe(
       Effect.as(deleted),
       Effect.catchIf(refusedOrGone, ({ detail, status }) =>
-        status === 404 ? Effect.succeed(deleted) : endpointPage(visit, { status, problem: detail })
+        status === 404 ? Effect.succeed(deleted) : endpointPageAgain(visit, { status, problem: detail })
       )
     )
   })
@@ -150,8 +174,18 @@ const timeout = (form: Form) => ({ suspend_timeout_seconds: wholeNumber(form.tex
 export const endpointRoutes: ReadonlyArray<ConsoleRoute> = [
   { method: "GET", path, answer: list },
   { method: "POST", path, answer: create },
-  { method: "GET", path: `${path}/new`, answer: inProject((visit) => newEndpointPage(visit)) },
-  { method: "GET", path: one, answer: inProject((visit) => endpointPage(visit)) },
+  {
+    method: "GET",
+    path: `${path}/new`,
+    answer: inProjectWith(["branches"], (visit, { branches }) => Effect.succeed(newEndpointPage(visit, branches)))
+  },
+  {
+    method: "GET",
+    path: one,
+    answer: inProjectReading(["branches"], readEndpoint, (visit, { branches }, endpoint) =>
+      endpointPage(visit, branches, endpoint)
+    )
+  },
   { method: "POST", path: one, answer: change(timeout, "endpoint-changed") },
   { method: "POST", path: `${one}/start`, answer: switchTo("start", "endpoint-starting") },
   { method: "POST", path: `${one}/suspend`, answer: switchTo("suspend", "endpoint-suspending") },

@@ -12,9 +12,11 @@ import {
   propsOf,
   type Refused,
   refusedNow,
-  shown
+  shown,
+  visitAgain
 } from "../requests/inProject.ts"
-import { readBranches, readEndpoints, readPeople } from "../requests/projectReads.ts"
+import { readPeople } from "../requests/projectReads.ts"
+import type { Overview } from "../requests/readOverview.ts"
 import type { OperationFilterShown } from "../views/project/OperationFilterForm.tsx"
 import { OperationsPage } from "../views/project/Operations.tsx"
 import { queryOf } from "../views/queryOf.ts"
@@ -48,24 +50,20 @@ const shownOf = ({ action, branch_id, endpoint_id, status }: ReturnType<typeof f
     endpoint: endpoint_id ?? ""
   }) satisfies OperationFilterShown
 
-const readOperations = (asked: ProjectAsked) => {
-  const { params, query } = asked
+const readOperations = ({ params, query }: ProjectAsked) => {
   const cursor = query.get("cursor")
-  return Effect.all(
-    [
-      calling((api) =>
-        api.operations.list({ params, query: { ...filterIn(query), limit, ...(cursor === null ? {} : { cursor }) } })
-      ),
-      readBranches(asked),
-      readEndpoints(asked)
-    ],
-    { concurrency: "unbounded" }
+  return calling((api) =>
+    api.operations.list({ params, query: { ...filterIn(query), limit, ...(cursor === null ? {} : { cursor }) } })
   )
 }
 
+/** For names and the choices of the filter. */
+const parts = ["branches", "endpoints"] as const
+
 const operationsPage = Effect.fnUntraced(function* (
   visit: ProjectVisit,
-  [{ operations, pagination }, branches, endpoints]: Effect.Success<ReturnType<typeof readOperations>>,
+  { branches, endpoints }: Overview<(typeof parts)[number]>,
+  { operations, pagination }: Effect.Success<ReturnType<typeof readOperations>>,
   state: Refused = shown
 ) {
   return page(
@@ -89,7 +87,10 @@ const cancel = inProject((visit) =>
     return yield* calling((api) => api.operations.cancel({ params: { ...visit.params, operation_id } })).pipe(
       Effect.as(done(`${visit.here}/operations${queryOf(shownOf(filterIn(visit.query)))}`, "operation-cancelled")),
       Effect.catchIf(refusedNow, ({ detail, status }) =>
-        Effect.flatMap(readOperations(visit), (read) => operationsPage(visit, read, { status, problem: detail }))
+        Effect.flatMap(
+          Effect.all([visitAgain(visit, parts), readOperations(visit)], { concurrency: "unbounded" }),
+          ([[again, read], listed]) => operationsPage(again, read, listed, { status, problem: detail })
+        )
       )
     )
   })
@@ -98,6 +99,10 @@ const cancel = inProject((visit) =>
 const path = "/orgs/:org_id/projects/:project_id/operations"
 
 export const operationRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inProjectReading(readOperations, (visit, read) => operationsPage(visit, read)) },
+  {
+    method: "GET",
+    path,
+    answer: inProjectReading(parts, readOperations, (visit, read, listed) => operationsPage(visit, read, listed))
+  },
   { method: "POST", path: `${path}/:operation_id/cancel`, answer: cancel }
 ]

@@ -13,27 +13,17 @@ import { ProjectsPage } from "../views/Projects.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-/** Projects of a page. The endpoints of each are a call, so the pages are small. */
+/** Projects of a page. */
 const pageSize = 20
-const callsAtOnce = 5
 
-const readProjects = Effect.fnUntraced(function* ({ query }: Asked) {
+const readProjects = ({ query }: Asked) => {
   const cursor = query.get("cursor")
-  const { pagination, projects } = yield* calling((api) =>
-    api.projects.list({ query: { limit: pageSize, ...(cursor === null ? {} : { cursor }) } })
+  const wanted = { limit: pageSize, include: ["endpoint" as const], ...(cursor === null ? {} : { cursor }) }
+  return Effect.map(
+    calling((api) => api.projects.list({ query: wanted })),
+    ({ pagination, projects }) => ({ projects, next_cursor: pagination.next_cursor })
   )
-  const rows = yield* Effect.forEach(
-    projects,
-    (project) =>
-      calling((api) => api.endpoints.list({ params: { project_id: project.id }, query: { limit: 100 } })).pipe(
-        Effect.map(({ endpoints }) => ({ project, endpoints })),
-        // It was deleted after the list was read.
-        Effect.catchIf(refusedWith("not_found"), () => Effect.succeed({ project, endpoints: null }))
-      ),
-    { concurrency: callsAtOnce }
-  )
-  return { rows, next_cursor: pagination.next_cursor }
-})
+}
 
 const list = inOrganizationReading(readProjects, ({ frame, query }, projects) =>
   Effect.succeed(page(<ProjectsPage frame={frame} {...projects} notice={noticeIn(query)} />))

@@ -7,15 +7,16 @@ import { payload, wholeNumber } from "../api/payload.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import {
   inProject,
-  inProjectReading,
-  type ProjectAsked,
+  inProjectWith,
   type ProjectVisit,
   propsOf,
   type Refused,
   refusedNow,
-  shown
+  shown,
+  visitAgain
 } from "../requests/inProject.ts"
-import { branchWanted, readBranches, readEndpoints, readOwnAddress, readPeople } from "../requests/projectReads.ts"
+import { branchWanted, readOwnAddress, readPeople } from "../requests/projectReads.ts"
+import type { Overview } from "../requests/readOverview.ts"
 import { readRecentRefusals } from "../requests/recentRefusals.ts"
 import { tabNamed } from "../views/project/connection.ts"
 import { OverviewPage } from "../views/project/Overview.tsx"
@@ -26,30 +27,24 @@ import { Form } from "../web/Form.ts"
 /** So many operations are on the overview. */
 const newest = 6
 
-/** The allowlist, and how many clients it refused lately. An empty list refuses no client, and is not asked. */
-const readAllowlist = Effect.fnUntraced(function* (asked: ProjectAsked) {
-  const allowlist = yield* calling((api) => api.ipAllow.list({ params: asked.params }))
-  return [allowlist, allowlist.restricted ? yield* readRecentRefusals(asked) : undefined] as const
-})
+const parts = ["branches", "endpoints", "operations", "ip_allow"] as const
 
-const readOverview = (asked: ProjectAsked) =>
-  Effect.all(
+const overview = Effect.fnUntraced(function* (
+  visit: ProjectVisit,
+  { branches, endpoints, ip_allow: allowlist, operations: latest }: Overview<(typeof parts)[number]>,
+  state: Refused = shown,
+  asked: URLSearchParams = visit.query
+) {
+  const operations = latest.slice(0, newest)
+  // An empty list refuses no client, and is not asked.
+  const [people, refused, own] = yield* Effect.all(
     [
-      readBranches(asked),
-      readEndpoints(asked),
-      calling((api) => api.operations.list({ params: asked.params, query: { limit: newest } })),
-      readAllowlist(asked),
+      readPeople(visit, operations),
+      allowlist.restricted ? readRecentRefusals(visit) : Effect.undefined,
       readOwnAddress
     ],
     { concurrency: "unbounded" }
   )
-
-const overview = Effect.fnUntraced(function* (
-  visit: ProjectVisit,
-  [branches, endpoints, { operations }, [allowlist, refused], own]: Effect.Success<ReturnType<typeof readOverview>>,
-  state: Refused = shown,
-  asked: URLSearchParams = visit.query
-) {
   const { project } = visit
   const mayWrite = visit.frame.permissions.includes("mint_read_write")
   return page(
@@ -58,7 +53,7 @@ const overview = Effect.fnUntraced(function* (
       branches={branches}
       endpoints={endpoints}
       operations={operations}
-      people={yield* readPeople(visit, operations)}
+      people={people}
       allowlist={allowlist}
       refused={refused}
       picked={{
@@ -118,8 +113,8 @@ const createPassword = inProject((visit) =>
       )
     }).pipe(
       Effect.catchIf(refusedNow, ({ detail, status }) =>
-        Effect.flatMap(readOverview(visit), (read) =>
-          overview(visit, read, { status, problem: detail }, pickedIn(form))
+        Effect.flatMap(visitAgain(visit, parts), ([again, read]) =>
+          overview(again, read, { status, problem: detail }, pickedIn(form))
         )
       )
     )
@@ -132,7 +127,7 @@ const path = "/orgs/:org_id/projects/:project_id"
 const showProject = inProject((visit) => Effect.succeed(seeOther(visit.here)))
 
 export const projectRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inProjectReading(readOverview, (visit, read) => overview(visit, read)) },
+  { method: "GET", path, answer: inProjectWith(parts, (visit, read) => overview(visit, read)) },
   { method: "POST", path: `${path}/connect`, answer: pick },
   { method: "GET", path: `${path}/credentials`, answer: showProject },
   { method: "POST", path: `${path}/credentials`, answer: createPassword }

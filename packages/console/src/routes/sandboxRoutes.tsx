@@ -5,19 +5,27 @@ import { calling } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
-import { inProject, type ProjectVisit, propsOf, refusedInput } from "../requests/inProject.ts"
-import { branchWanted, readBranches } from "../requests/projectReads.ts"
+import {
+  inProject,
+  inProjectWith,
+  type ProjectVisit,
+  propsOf,
+  refusedInput,
+  visitAgain
+} from "../requests/inProject.ts"
+import { branchWanted } from "../requests/projectReads.ts"
 import { sandboxLifetimes } from "../views/project/lifetimes.ts"
 import { NewBranchPage, type NewBranchPageProps } from "../views/project/NewBranch.tsx"
 import { PasswordPage } from "../views/project/Password.tsx"
+import type { BranchShown } from "../views/records.ts"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-const newSandboxPage = Effect.fnUntraced(function* (
+const newSandboxPage = (
   visit: ProjectVisit,
+  branches: ReadonlyArray<BranchShown>,
   state?: Pick<NewBranchPageProps, "draft" | "errors"> & { readonly status: number }
-) {
-  const branches = yield* readBranches(visit)
+) => {
   const parent = branchWanted(visit.query.get("parent"), visit.project, branches)
   const [{ value: lifetime } = { value: "" }] = sandboxLifetimes
   return page(
@@ -31,7 +39,7 @@ const newSandboxPage = Effect.fnUntraced(function* (
     />,
     { status: state?.status ?? 200 }
   )
-})
+}
 
 const create = inProject((visit) =>
   Effect.gen(function* () {
@@ -67,7 +75,9 @@ const create = inProject((visit) =>
           refusal.about("name") === undefined
             ? { form: refusal.detail }
             : { name: "Use a letter first, then letters, digits and _ . / -, at most 63 in all." }
-        return newSandboxPage(visit, { status: refusal.status, draft, errors })
+        return Effect.map(visitAgain(visit, ["branches"]), ([again, { branches }]) =>
+          newSandboxPage(again, branches, { status: refusal.status, draft, errors })
+        )
       })
     )
   })
@@ -76,7 +86,11 @@ const create = inProject((visit) =>
 const path = "/orgs/:org_id/projects/:project_id/sandboxes"
 
 export const sandboxRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path: `${path}/new`, answer: inProject((visit) => newSandboxPage(visit)) },
+  {
+    method: "GET",
+    path: `${path}/new`,
+    answer: inProjectWith(["branches"], (visit, { branches }) => Effect.succeed(newSandboxPage(visit, branches)))
+  },
   { method: "GET", path, answer: inProject((visit) => Effect.succeed(seeOther(`${visit.here}/branches`))) },
   { method: "POST", path, answer: create }
 ]

@@ -2,6 +2,9 @@
 import type { DateTime } from "effect"
 import type { ThemeChoice } from "../web/theme.ts"
 
+/** So many projects or branches are in a menu; the palette has more. */
+export const inMenu = 30
+
 export interface Frame {
   readonly user: { readonly id: string; readonly email: string | null; readonly name: string | null }
   readonly organization: OrganizationInFrame

@@ -137,6 +137,8 @@ export class DoubleState {
   regions = ["eu-north", "us-west"]
   /** Coordinates of regions; others are at 0, 0. */
   readonly places = new Map<string, { readonly geo_lat: number; readonly geo_long: number }>()
+  /** A part of projects that the API does not know. */
+  leavesOut: string | null = null
   openSignup = true
   allowlist: ReadonlyArray<string> | null = null
   tokenLifetime = 15 * 60_000

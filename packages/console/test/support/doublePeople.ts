@@ -168,6 +168,23 @@ const organizationCalls = (
   return user === undefined ? { refused: "not_found" } : memberCalls(state, org, held, user, more, call)
 }
 
+/** All names of the organization: the pages use those that they need. */
+const namesIn = (state: DoubleState, org: string) => {
+  const projects = [...state.projects.values()].filter(({ org_id }) => org_id === org)
+  return {
+    projects: projects.map(({ id, name }) => ({ id, name })),
+    branches: projects.flatMap((project) => [
+      { id: project.branch_id, name: "main", parent_id: null },
+      ...project.branches.map(({ id, name, parent_id }) => ({ id, name, parent_id }))
+    ]),
+    people: [...(state.orgs.get(org)?.members.keys() ?? [])].map((id) => ({
+      id,
+      email: emailOf(state, id),
+      name: null
+    }))
+  }
+}
+
 const sessionCalls = (state: DoubleState, held: Held, { method, url }: PeopleCall): Answered | Refused => {
   const mine = new Map(
     [...state.held.values()].filter(({ person }) => person === held.person).map((it) => [it.sid, it])
@@ -219,7 +236,8 @@ export const peopleCalls = (state: DoubleState, held: Held, call: PeopleCall): A
     const project = /projects\/([^/]+)/.exec(url.pathname)?.[1]
     const shown = state.events.filter((event) => project === undefined || event["project_id"] === project)
     const events = shown.toReversed().map((event) => checked(Envelope)(event))
-    return ok({ events, pagination, oldest_id: null, complete: true })
+    const names = url.searchParams.get("include") === "names" ? { names: namesIn(state, held.org) } : {}
+    return ok({ events, pagination, oldest_id: null, complete: true, ...names })
   }
   const key = /^\/v1\/api-keys\/([^/]+)(\/rotate)?$/.exec(url.pathname)?.[1]
   if (key !== undefined && method !== "DELETE") return keyCalls(state, key, held, call)

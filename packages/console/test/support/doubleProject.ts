@@ -2,8 +2,24 @@
 import { contains, type ProblemCode, parseCidr } from "@narthex/api"
 import { Result } from "effect"
 import type { Answered } from "./ApiDouble.ts"
-import { type StoredBranch, type StoredEndpoint, type StoredProject, ulid } from "./DoubleState.ts"
-import { branchView, endpointView, furtherBranch, furtherEndpoint, operationView, refusalView } from "./doubleViews.ts"
+import {
+  type DoubleState,
+  type Person,
+  type StoredBranch,
+  type StoredEndpoint,
+  type StoredProject,
+  ulid
+} from "./DoubleState.ts"
+import {
+  allowlistView,
+  branchView,
+  endpointView,
+  furtherBranch,
+  furtherEndpoint,
+  operationView,
+  projectView,
+  refusalView
+} from "./doubleViews.ts"
 
 interface Refused {
   readonly refused: ProblemCode
@@ -105,6 +121,29 @@ export const listedOperations = (project: StoredProject, query: URLSearchParams)
       )
     )
 
+const listedBranches = (project: StoredProject) => [
+  ...project.branches.map((it) => furtherBranch(project, it)).toReversed(),
+  branchView(project)
+]
+
+const listedEndpoints = (project: StoredProject) => [
+  ...project.endpoints.map((it) => furtherEndpoint(project, it)).toReversed(),
+  endpointView(project)
+]
+
+/** The project with the parts that the query includes. */
+export const overviewOf = (state: DoubleState, project: StoredProject, person: Person, query: URLSearchParams) => {
+  const parts = {
+    branches: listedBranches(project),
+    endpoints: listedEndpoints(project),
+    operations: listedOperations(project, new URLSearchParams()).slice(0, 10),
+    ip_allow: allowlistView(project, person)
+  }
+  const asked = (query.get("include") ?? "").split(",")
+  const included = Object.entries(parts).filter(([name]) => asked.includes(name) && name !== state.leavesOut)
+  return { project: projectView(project), ...Object.fromEntries(included) }
+}
+
 const ofBranch = (project: StoredProject, { given, method, rest }: ProjectCall): Answered | Refused | undefined => {
   const [, id, verb = ""] = /^\/branches\/([^/]+)(\/reset|\/set-default)?$/.exec(rest) ?? []
   const main = id === project.branch_id
@@ -169,14 +208,10 @@ export const projectCalls = (project: StoredProject, call: ProjectCall): Answere
     case "PATCH ":
       project.name = String(given["name"])
       return undefined
-    case "GET /branches": {
-      const further = project.branches.map((it) => furtherBranch(project, it))
-      return ok({ branches: [...further.toReversed(), branchView(project)], pagination })
-    }
-    case "GET /endpoints": {
-      const further = project.endpoints.map((it) => furtherEndpoint(project, it))
-      return ok({ endpoints: [...further.toReversed(), endpointView(project)], pagination })
-    }
+    case "GET /branches":
+      return ok({ branches: listedBranches(project), pagination })
+    case "GET /endpoints":
+      return ok({ endpoints: listedEndpoints(project), pagination })
     case "GET /ip-allow/refusals": {
       if (!project.lists_refusals) return { refused: "not_found" }
       const [from, limit] = [Number(query.get("cursor") ?? 0), Number(query.get("limit") ?? 200)]

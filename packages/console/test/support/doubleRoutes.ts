@@ -9,7 +9,7 @@ import type { DoubleState, Held } from "./DoubleState.ts"
 import { credentialCalls } from "./doubleCredentials.ts"
 import { ownInvitations } from "./doubleInvitations.ts"
 import { peopleCalls, permissionsOf } from "./doublePeople.ts"
-import { listedOperations, projectCalls } from "./doubleProject.ts"
+import { listedOperations, overviewOf, projectCalls } from "./doubleProject.ts"
 import * as view from "./doubleViews.ts"
 
 interface Call {
@@ -153,6 +153,10 @@ const inOrganization = (state: DoubleState, call: Call, held: Held, response: Se
         pagination: { next_cursor: null }
       })
     }
+    case "GET /v1/account":
+      return ok(
+        view.accountView(state, held, permissionsOf[state.orgs.get(org)?.members.get(person.id) ?? ""] ?? [], url)
+      )
     case "GET /v1/regions":
       return ok({
         regions: state.regions.map((id, index) => ({
@@ -166,7 +170,7 @@ const inOrganization = (state: DoubleState, call: Call, held: Held, response: Se
       })
     case "GET /v1/projects":
       return ok({
-        projects: projects.slice(-Number(url.searchParams.get("limit") ?? 1000)).map(view.projectView),
+        projects: projects.slice(-Number(url.searchParams.get("limit") ?? 1000)).map(view.listedProject(url)),
         pagination
       })
     case "POST /v1/projects": {
@@ -234,6 +238,8 @@ const inProject = (
     case "DELETE ":
       state.projects.delete(project.id)
       return ok({ operations: [] }, 202)
+    case "GET /overview":
+      return ok(overviewOf(state, project, person, url.searchParams))
     case "GET /operations":
       return ok({ operations: listedOperations(project, url.searchParams), pagination })
     case "GET /ip-allow":

@@ -2,6 +2,7 @@
  * Records of the double, encoded with the schemas of the contract. One that does not fit the contract fails the test.
  */
 import {
+  Account,
   ApiKeyRecord,
   BranchRecord,
   ClientRefusalRecord,
@@ -73,6 +74,36 @@ export const projectView = ({ branch_id, id, name, org_id, region_id }: StoredPr
     created_at: at,
     updated_at: at
   })
+
+/** As a list shows it: with its endpoint, if the call includes it. */
+export const listedProject = (url: URL) => (project: StoredProject) =>
+  checked(ProjectRecord)({
+    ...projectView(project),
+    ...(url.searchParams.get("include") === "endpoint" ? { endpoint: endpointView(project), last_used_at: null } : {})
+  })
+
+/** What a page of the person begins with. */
+export const accountView = (
+  state: DoubleState,
+  { org, person }: Held,
+  permissions: ReadonlyArray<string>,
+  url: URL
+) => {
+  const mine = [...state.orgs.values()].filter(({ members }) => members.has(person.id))
+  const waiting = [...state.invitations.values()].filter(({ to }) => to === person)
+  const projects = [...state.projects.values()].filter(({ org_id }) => org_id === org).toReversed()
+  return checked(Account)({
+    user: profile(person),
+    organization: organization(state, org, person),
+    invited_by: inviter(state, org, person),
+    permissions,
+    organizations: mine.map(({ id }) => ({ ...organization(state, id, person), created_at: at, updated_at: at })),
+    pending_invitations: waiting.length,
+    ...(url.searchParams.get("include") === "projects"
+      ? { projects: projects.slice(0, 100).map(({ id, name }) => ({ id, name })) }
+      : {})
+  })
+}
 
 export const branchView = ({ branch_id, id, region_id }: StoredProject) =>
   checked(BranchRecord)({
