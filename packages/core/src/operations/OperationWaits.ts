@@ -12,9 +12,9 @@
  */
 import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { Requester } from "../authorization/Requester.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import type { OperationId } from "../Ids.ts"
-import { Requester } from "../limits/Requester.ts"
 import type { StorageError } from "../StorageError.ts"
 import { isFinal, type StoredOperation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"

@@ -2,7 +2,7 @@
  * For whom a request uses the storage. Storage with few connections lets requesters take turns (docs/design/api.md A33).
  */
 import { Context } from "effect"
-import type { AnyCaller } from "../authorization/Principal.ts"
+import type { AnyCaller } from "./Principal.ts"
 
 export interface RequesterFacts {
   /** A person, with all its organizations, or the address of a caller that is not known yet. */
@@ -12,7 +12,7 @@ export interface RequesterFacts {
 }
 
 /** `null`: the platform's own work, and calls of a host, which take no turns. */
-export const Requester = Context.Reference<RequesterFacts | null>("@narthex/core/limits/Requester", {
+export const Requester = Context.Reference<RequesterFacts | null>("@narthex/core/authorization/Requester", {
   defaultValue: () => null
 })
 
