@@ -27,9 +27,21 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "trie-root",
-        find: "let until = this.#until[0] ?? 0",
-        put: "let until = 0",
+        find: "const until = Math.max(before, this.#until[node] ?? 0)",
+        put: "const until = Math.max(before, node === 0 ? 0 : (this.#until[node] ?? 0))",
         why: "A rule for every address covers every address."
+      },
+      {
+        id: "trie-index-stale",
+        find: "    this.#bits = 0\n    let node",
+        put: "    let node",
+        why: "A network that is added after a match is matched."
+      },
+      {
+        id: "trie-index-range",
+        find: ">>> (32 - this.#bits)) & -values",
+        put: ">>> (32 - this.#bits))",
+        why: "Bits of a key after its length have no meaning."
       },
       {
         id: "trie-bits",
@@ -81,14 +93,14 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "address-neighbourhood-4",
-        find: "address.family === 4 ? 3 : 8",
-        put: "address.family === 4 ? 4 : 8",
+        find: "bytes[2]}`",
+        put: "bytes[3]}`",
         why: "Attempts from one /24 count together."
       },
       {
         id: "address-neighbourhood-6",
-        find: "address.family === 4 ? 3 : 8",
-        put: "address.family === 4 ? 3 : 16",
+        find: "bytes.subarray(0, 8)",
+        put: "bytes.subarray(0, 16)",
         why: "Attempts from one /64 count together."
       },
       {
@@ -190,8 +202,8 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "route-label-case",
-        find: '(servername ?? "").toLowerCase()',
-        put: '(servername ?? "")',
+        find: "servername.toLowerCase()",
+        put: "servername",
         why: "Host names are read in any case."
       },
       {

@@ -76,7 +76,8 @@ export const asTwin = (startup: Startup): Startup | undefined => {
 
 /** The first label of `<endpoint id>.<region>.<domain>`; `undefined` for every other name. */
 function labelOf(servername: string | undefined, domain: string): string | undefined {
-  const name = (servername ?? "").toLowerCase().replace(/\.$/, "")
+  if (servername === undefined) return undefined
+  const name = servername.toLowerCase().replace(/\.$/, "")
   const tail = `.${domain.toLowerCase()}`
   if (!name.endsWith(tail)) return undefined
   const [label, region, ...more] = name.slice(0, -tail.length).split(".")

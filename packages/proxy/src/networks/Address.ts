@@ -1,7 +1,8 @@
 /**
  * Addresses and networks as bytes, for matching.
  *
- * Only the core's strict `Cidr` module parses text; this module turns its canonical spelling into bytes.
+ * The core's strict `Cidr` module parses text; this module turns its canonical spelling into bytes. Only an IPv4 address
+ * in this spelling, as the kernel reports nearly every peer, is read here: each connection reads one.
  *
  * Pitfall: matching a peer as the socket reports it. A dual-stack socket reports IPv4 peers as `::ffff:a.b.c.d`, which
  * no IPv4 rule covers; `parsePeer` makes the address canonical.
@@ -34,8 +35,16 @@ const networkOf = (canonical: string): Network => {
   return { family: bytes.length === 4 ? 4 : 6, bytes, prefix: Number(prefix) }
 }
 
+const mapped = "::ffff:"
+
 /** Parses the address of a peer as sockets report it; a zone (`%eth0`) is dropped. `undefined` if it is not one. */
 export const parsePeer = (text: string): Address | undefined => {
+  const quad = text.startsWith(mapped) ? text.slice(mapped.length) : text
+  const four = bytesOf4(quad)
+  return four === undefined ? parseOther(text) : { text: quad, family: 4, bytes: four }
+}
+
+const parseOther = (text: string): Address | undefined => {
   const [host = ""] = text.split("%")
   if (host.includes("/")) return undefined
   const canonical = Result.getOrUndefined(parseCidrOrAddress(host))
@@ -45,8 +54,27 @@ export const parsePeer = (text: string): Address | undefined => {
 }
 
 /** The /24 or /64 of an address, as a key for counting: it usually belongs to one household or one machine. */
-export const neighbourhood = (address: Address): string =>
-  `${address.family}:${Buffer.from(address.bytes.subarray(0, address.family === 4 ? 3 : 8)).toString("hex")}`
+export const neighbourhood = ({ bytes, family }: Address): string =>
+  family === 4 ? `4:${bytes[0]}.${bytes[1]}.${bytes[2]}` : `6:${bytes.subarray(0, 8).join(".")}`
+
+const [zero, dot] = [48, 46]
+
+/** Four decimal bytes without leading zeros; `undefined` for every other text. */
+function bytesOf4(text: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(4)
+  let at = 0
+  for (let n = 0; n < 4; n++) {
+    const first = at
+    let value = 0
+    for (let digit = text.charCodeAt(at) - zero; digit >= 0 && digit <= 9; digit = text.charCodeAt(++at) - zero)
+      value = 10 * value + digit
+    const digits = at - first
+    if (digits === 0 || digits > 3 || value > 255 || (digits > 1 && text.charCodeAt(first) === zero)) return undefined
+    bytes[n] = value
+    if (n < 3 && text.charCodeAt(at++) !== dot) return undefined
+  }
+  return at === text.length ? bytes : undefined
+}
 
 function bytesOf6(host: string): Uint8Array {
   const [head = "", tail] = host.split("::")

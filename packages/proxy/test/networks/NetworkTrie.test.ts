@@ -51,6 +51,42 @@ describe("NetworkTrie", () => {
       { arbitrary: { runs: 500 } }
     )
 
+  it("a trie of thousands of networks, of which some are within others, matches as each of them does", () => {
+    const trie = new NetworkTrie()
+    const spread = (n: number) => Math.imul(n + 1, 0x9e37_79b1) >>> 0
+    const bytes = (n: number) => Uint8Array.from([24, 16, 8, 0], (shift) => (n >>> shift) & 255)
+    const listed = Array.from({ length: 3_000 }, (_, n) => {
+      const prefix = 12 + (n % 21)
+      const network = (spread(n) >>> (32 - prefix)) * 2 ** (32 - prefix)
+      return { network, prefix, until: n + 1 }
+    })
+    for (const { network, prefix, until } of listed) trie.add(bytes(network), prefix, until)
+    for (let n = 0; n < 2_000; n++) {
+      const address = n % 2 === 0 ? spread(n >> 1) : spread(n + 0x1000_0000)
+      const covering = listed.filter(({ network, prefix }) => (address ^ network) >>> (32 - prefix) === 0)
+      assert.strictEqual(trie.coveredUntil(bytes(address)), Math.max(0, ...covering.map(({ until }) => until)))
+    }
+  })
+
+  it("a network that is added after a match is matched", () => {
+    const trie = new NetworkTrie()
+    const address = Uint8Array.from([192, 0, 2, 1])
+    trie.add(Uint8Array.from([128, 0, 0, 0]), 1, 1)
+    assert.strictEqual(trie.coveredUntil(address), 1)
+    trie.add(Uint8Array.from([0, 0, 0, 0]), 0, 2)
+    assert.strictEqual(trie.coveredUntil(address), 2)
+  })
+
+  it("the bits of an address that a step passes over count", () => {
+    const trie = new NetworkTrie()
+    const bytes = (address: string) => parsePeer(address)?.bytes ?? new Uint8Array()
+    trie.add(bytes("2001:db8:0:1::"), 64, 1)
+    assert.deepStrictEqual(
+      ["2001:db8:0:1::1", "2001:db8:0:2::1"].map((address) => trie.coveredUntil(bytes(address))),
+      [1, 0]
+    )
+  })
+
   it("the trie returns the latest expiry of the networks that cover an address", () => {
     const trie = new NetworkTrie()
     const bytes = (address: string) => parsePeer(address)?.bytes ?? new Uint8Array()
