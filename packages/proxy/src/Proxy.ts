@@ -6,12 +6,12 @@
  * `ProxyConfig`.
  */
 import type { AddressInfo } from "node:net"
-import { Context, Effect, FiberSet, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { UnusableCertificate } from "./connection/Tls.ts"
 import type { ControlPlane } from "./control-plane/ControlPlane.ts"
 import { type CannotListen, listen } from "./listen.ts"
 import { makeProxy } from "./makeProxy.ts"
-import { count } from "./outcomes/AuditTrail.ts"
+import { countIn } from "./outcomes/AuditTrail.ts"
 import { limitsOf, type ProxyConfig, type UnreadableNetwork } from "./ProxyConfig.ts"
 
 export type ProxyError = CannotListen | UnreadableNetwork | UnusableCertificate
@@ -50,12 +50,12 @@ export const runProxy = (
   Effect.gen(function* () {
     const limits = limitsOf(config)
     const proxy = yield* makeProxy(config, () => Effect.undefined)
-    const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
+    const context = yield* Effect.context()
     const server = yield* listen(config, (socket) => {
       const claims = limits.open()
       if (claims !== undefined) return proxy.serve(socket, claims)
       socket.destroy()
-      fork(count("limit_connections"))
+      countIn(context, "limit_connections")
     })
     const drain = Effect.andThen(
       Effect.sync(() => void server.close()),

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import type { Socket } from "node:net"
-import { Duration, Effect, FiberSet, type Scope } from "effect"
+import { Duration, Effect, type Scope } from "effect"
 import { CancelKeys, type CancelTarget } from "./connection/CancelKeys.ts"
 import type { Claims } from "./connection/Claims.ts"
 import { makeComputes } from "./connection/Computes.ts"
@@ -19,6 +19,7 @@ import type { ControlPlane } from "./control-plane/ControlPlane.ts"
 import { makeEndpointCache } from "./control-plane/EndpointCache.ts"
 import { followChanges } from "./control-plane/followChanges.ts"
 import { makeRefusalReports } from "./control-plane/RefusalReports.ts"
+import { makeRun } from "./control-plane/Run.ts"
 import { AuditTrail } from "./outcomes/AuditTrail.ts"
 import { cuts, restarting } from "./outcomes/Refusal.ts"
 import {
@@ -53,6 +54,7 @@ export const makeProxy = (
     const proxy_id = randomUUID()
     const trusted = yield* trustedPeers(config.trusted)
     const tls = config.tls === undefined ? undefined : yield* makeTls(config.tls)
+    const context = yield* Effect.context()
     const allowlists = yield* makeAllowlistCache({ refresh, max_stale })
     const shared: SharedState = {
       domain: config.domain,
@@ -64,19 +66,19 @@ export const makeProxy = (
       activity: yield* makeActivityReports(proxy_id, monotonic),
       cancelKeys: new CancelKeys(),
       cancelTargetElsewhere,
-      audit: new AuditTrail(),
+      audit: new AuditTrail(context),
       refusals: yield* makeRefusalReports(proxy_id, monotonic),
       connections: new Connections(),
       deadlines: yield* makeDeadlines(handshakeLimit),
-      context: yield* Effect.context(),
+      run: yield* makeRun,
+      context,
       now: monotonic
     }
     yield* followChanges(shared)
     const { cancelKeys, connections } = shared
-    const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
 
     return {
-      serve: (socket, claims) => void fork(serveConnection(shared, socket, claims)),
+      serve: (socket, claims) => serveConnection(shared, socket, claims),
       cancelKeys,
       connections: Effect.sync(() => connections.relays.size),
       drain: Effect.gen(function* () {

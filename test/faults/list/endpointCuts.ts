@@ -34,6 +34,18 @@ export const endpointCuts: ReadonlyArray<FaultsOfFile> = [
         why: "Sessions of the present start stay."
       },
       {
+        id: "cuts-next-start",
+        find: "if (since >= question) continue",
+        put: "",
+        why: "A connection that began after the question may be one to the next start of the compute."
+      },
+      {
+        id: "cuts-after-a-look",
+        find: "group.least = Math.min(group.least, generation)\n        watched",
+        put: "watched",
+        why: "A connection to an earlier start is found, also if those before it were to a later one."
+      },
+      {
         id: "cuts-while-opening",
         find: "if (mayHaveChanged(connected)) soon(endpoint_id)",
         put: "",

@@ -177,8 +177,8 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "lists-check-lapsed",
-        find: "|| expiredSince(list, monotonic()))",
-        put: ")",
+        find: "notified > list.version || expiredSince(list, now) ?",
+        put: "notified > list.version ?",
         why: "After a rule has expired a fresh list decides whether the project opens."
       },
       {
@@ -213,8 +213,8 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "lists-seen",
-        find: "const fresh = monotonic() - entry.seen_at < keepFresh",
-        put: "const fresh = true",
+        find: "list === undefined || now - seen_at >= keepFresh",
+        put: "list === undefined",
         why: "A list that was not used recently is loaded before the check."
       }
     ]

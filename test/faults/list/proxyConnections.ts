@@ -68,26 +68,26 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "connection-trusted",
-        find: "shared.trusted(direct) ? yield* proxied(client, direct) : direct",
-        put: "direct",
+        find: "if (!shared.trusted(direct)) return counted(direct)",
+        put: "return counted(direct)",
         why: "The PROXY header of a trusted load balancer names the client."
       },
       {
         id: "connection-trusted-all",
-        find: "shared.trusted(direct) ? yield* proxied",
-        put: "true ? yield* proxied",
+        find: "if (!shared.trusted(direct)) return counted(direct)",
+        put: "",
         why: "A header from an address that is not trusted is no evidence."
       },
       {
         id: "connection-header-refused",
-        find: 'if (header._tag === "Refused") return yield* new Hangup({ event: "proxy_header_refused" })\n  return header._tag === "Local" ? direct : header.source',
-        put: 'return header._tag === "Proxied" ? header.source : direct',
+        find: 'if (header._tag === "Refused") return client.end(new Hangup({ event: "proxy_header_refused" }))\n    return counted(header._tag === "Local" ? direct : header.source)',
+        put: 'return counted(header._tag === "Proxied" ? header.source : direct)',
         why: "A trusted peer without a header is refused."
       },
       {
         id: "connection-slot",
-        find: "({ what }) => tooMany(what)",
-        put: "() => unavailable()",
+        find: "client.end(tooMany(entered))",
+        put: "client.end(unavailable())",
         why: "A client over the limit of an endpoint gets an error."
       },
       {
@@ -123,8 +123,8 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "relay-busy-once",
-        find: "if (idle && this.busy) this.#ends.onBusy()",
-        put: "if (this.busy) this.#ends.onBusy()",
+        find: "if (idle && this.busy) this.#ends.events.busy()",
+        put: "if (this.busy) this.#ends.events.busy()",
         why: "A session announces that it gets busy, not every message."
       }
     ]
@@ -206,20 +206,20 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "handshake-asked",
-        find: "!plain || asked.has(packet._tag) ||",
+        find: "!plain || asked.includes(packet._tag) ||",
         put: "!plain ||",
         why: "TLS is asked for once."
       },
       {
         id: "handshake-required",
-        find: "plain && tls?.required ? yield* tlsRequired() : packet",
-        put: "packet",
+        find: "plain && tls?.required ? client.end(tlsRequired()) : then(packet)",
+        put: "then(packet)",
         why: "Where TLS is required a plain connection is refused."
       },
       {
         id: "handshake-no",
-        find: '} else client.socket.write("N")',
-        put: '} else client.socket.write("S")',
+        find: 'client.socket.write("N")',
+        put: 'client.socket.write("S")',
         why: "A request that is not granted is answered so."
       },
       {
@@ -230,8 +230,8 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "handshake-major",
-        find: 'if (packet._tag === "UnsupportedProtocol") return yield* unsupportedProtocol(packet.major, packet.minor)',
-        put: 'if (packet._tag === "UnsupportedProtocol") return yield* garbage()',
+        find: 'if (packet._tag === "UnsupportedProtocol") return client.end(unsupportedProtocol(packet.major, packet.minor))',
+        put: 'if (packet._tag === "UnsupportedProtocol") return client.end(garbage())',
         why: "An unsupported protocol version gets an error that names the supported one."
       },
       {

@@ -15,9 +15,15 @@ export const proxyOpening: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "compute-socket-small",
-        find: "const size = this.expectsMore() ? grown : small",
+        find: "const size = this.expectsMore() ? grown : this.#usual",
         put: "const size = grown",
         why: "An idle session has a small buffer, also after a long result."
+      },
+      {
+        id: "compute-socket-least",
+        find: "    if (this.#full) this.#usual = small\n",
+        put: "",
+        why: "A session whose results fill a buffer of 1 kB does not read them in pieces."
       },
       {
         id: "compute-socket-large",
@@ -42,20 +48,49 @@ export const proxyOpening: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/Held.ts",
-    tests: ["packages/proxy/test/connection/Held.test.ts", "packages/proxy/test/end-to-end/opening.test.ts"],
+    file: "packages/proxy/src/connection/OpeningConnection.ts",
+    tests: [
+      "packages/proxy/test/connection/Connection.test.ts",
+      "packages/proxy/test/end-to-end/opening.test.ts",
+      "packages/proxy/test/end-to-end/handshake.test.ts"
+    ],
     faults: [
       {
-        id: "held-once",
-        find: "      if (!held) return\n",
+        id: "opening-stop",
+        find: "    this.#stop?.()\n",
         put: "",
-        why: "A slot is returned once, also if the handshake has returned it before the end."
+        why: "A connection that ends calls off what it waits for."
       },
       {
-        id: "held-late",
-        find: "if (this.#over) once()\n    else this.#releases.push(once)",
-        put: "this.#releases.push(once)",
-        why: "A place that is given to a connection after its end is free again."
+        id: "opening-claims",
+        find: "    this.claims.close()\n",
+        put: "",
+        why: "A connection that ends before its session gives back what it has of the limits."
+      },
+      {
+        id: "opening-defect",
+        find: "      this.defect(defect)\n",
+        put: "      throw defect\n",
+        why: "A defect ends one connection, and not the proxy."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/connection/Session.ts",
+    tests: ["packages/proxy/test/connection/Connection.test.ts"],
+    faults: [
+      {
+        id: "session-claims",
+        find: "    this.#claims.close()\n",
+        put: "",
+        why: "A session that ends gives back what it has of the limits."
+      },
+      {
+        id: "session-releases",
+        find: "last !== undefined; last = this.#releases.pop()) last()",
+        put: "last !== undefined; last = undefined) last()",
+        why: "A session that ends is watched no longer, and its key cancels nothing."
       }
     ]
   },

@@ -9,8 +9,8 @@ export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "limits-slots",
-        find: "if (taken >= this.#maximum) return undefined",
-        put: "if (taken > this.#maximum) return undefined",
+        find: "if (taken >= this.#maximum) return false",
+        put: "if (taken > this.#maximum) return false",
         why: "There are as many slots as the setting says."
       },
       {

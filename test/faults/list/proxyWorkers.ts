@@ -40,8 +40,8 @@ export const proxyWorkers: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "asked-handshake",
-        find: "(counted) => counted === true",
-        put: "(counted) => counted !== false",
+        find: "done(counted === true)",
+        put: "done(counted !== false)",
         why: "Without an answer no handshake is counted."
       },
       {
@@ -52,14 +52,14 @@ export const proxyWorkers: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "asked-wake",
-        find: "(may) => may === true",
-        put: "(may) => may !== false",
+        find: "done(may === true)",
+        put: "done(may !== false)",
         why: "Without an answer nothing is woken."
       },
       {
         id: "asked-counted",
-        find: "if (this.#counted) return Effect.succeed(true)",
-        put: "",
+        find: "if (this.#counted) {",
+        put: "if (false) {",
         why: "A handshake counts once."
       },
       {

@@ -41,10 +41,10 @@ export interface Candidate {
 }
 
 /** No rule covers the address. */
-export class NotListed extends Data.TaggedError("NotListed")<{ readonly peer: Address }> {}
+export class NotListed extends Data.TaggedClass("NotListed")<{ readonly peer: Address }> {}
 
 /** The project has rules, and the last known list is older than `max_stale`. */
-export class RulesTooOld extends Data.TaggedError("RulesTooOld")<{ readonly project_id: ProjectId }> {}
+export class RulesTooOld extends Data.TaggedClass("RulesTooOld")<{ readonly project_id: ProjectId }> {}
 
 /**
  * Checks a candidate at `now`, in milliseconds of the monotonic clock. An empty list admits every address, whatever its

@@ -15,8 +15,8 @@
  * milliseconds.
  */
 import type { EndpointId } from "@narthex/core"
-import { Data, Duration, Effect } from "effect"
-import type { Held } from "./Held.ts"
+import { Duration } from "effect"
+import { type Cancel, nothing } from "../control-plane/Run.ts"
 
 export interface AuthenticationLimits {
   /** Sessions of unknown users that have not authenticated, per endpoint; as many again of known users. */
@@ -35,9 +35,6 @@ export const defaultAuthenticationLimits: AuthenticationLimits = {
   authentication_timeout: Duration.seconds(10),
   crowded_timeout: Duration.seconds(3)
 }
-
-/** There was no place, or not in time. */
-export class NoPlace extends Data.TaggedError("NoPlace")<{ readonly endpoint_id: EndpointId }> {}
 
 export interface Applicant {
   readonly endpoint_id: EndpointId
@@ -96,53 +93,48 @@ export class AuthenticationGate {
     this.#now = now
   }
 
-  /** Waits for a place, at most 30 s. `held` releases it when the connection ends, at the latest. */
-  enter(applicant: Applicant, held: Held): Effect.Effect<Place, NoPlace> {
+  /**
+   * Waits for a place, at most 30 s. `done` gets it, `undefined` if there was none in time, and has to release it. It is
+   * not called after a cancel.
+   */
+  enter(applicant: Applicant, done: (place: Place | undefined) => void): Cancel {
     const { address, endpoint_id } = applicant
-    return Effect.suspend(() => {
-      const known = this.#knows(applicant)
-      const key = `${endpoint_id} ${known}`
-      const lane = this.#lane(key, known)
-      const place = (waited: boolean) => {
-        const taken = this.#hold(key, lane, applicant, known, waited)
-        // Here, and not by the fiber that gets it: it may have been interrupted.
-        held.hold(taken.release)
-        return taken
-      }
-      return hasRoom(lane, address, this.#limits)
-        ? Effect.succeed(place(false))
-        : this.#wait(key, lane, applicant, place)
-    })
+    const known = this.#knows(applicant)
+    const key = `${endpoint_id} ${known}`
+    const lane = this.#lane(key, known)
+    const place = (waited: boolean) => this.#hold(key, lane, applicant, known, waited)
+    if (!hasRoom(lane, address, this.#limits)) return this.#wait(key, lane, address, place, done)
+    done(place(false))
+    return nothing
   }
 
   #wait(
     key: string,
     lane: Lane,
-    { address, endpoint_id }: Applicant,
-    place: (waited: boolean) => Place
-  ): Effect.Effect<Place, NoPlace> {
-    return Effect.callback((resume) => {
-      const leave = () => {
-        clearTimeout(timer)
-        const at = lane.waiting.indexOf(waiter)
-        if (at !== -1) lane.waiting.splice(at, 1)
-        this.#tidy(key, lane)
-      }
-      const refuse = () => {
-        leave()
-        resume(new NoPlace({ endpoint_id }))
-      }
-      const timer = setTimeout(refuse, patience)
-      const admit = () => {
-        clearTimeout(timer)
-        resume(Effect.succeed(place(true)))
-      }
-      const waiter: Waiter = { address, admit, refuse }
-      lane.waiting.push(waiter)
-      if (lane.waiting.length > longestQueue) dropOldest(lane)
-      this.#evictFor(lane, address)
-      return Effect.sync(leave)
-    })
+    address: string,
+    place: (waited: boolean) => Place,
+    done: (place: Place | undefined) => void
+  ): Cancel {
+    const leave = () => {
+      clearTimeout(timer)
+      const at = lane.waiting.indexOf(waiter)
+      if (at !== -1) lane.waiting.splice(at, 1)
+      this.#tidy(key, lane)
+    }
+    const refuse = () => {
+      leave()
+      done(undefined)
+    }
+    const timer = setTimeout(refuse, patience)
+    const admit = () => {
+      clearTimeout(timer)
+      done(place(true))
+    }
+    const waiter: Waiter = { address, admit, refuse }
+    lane.waiting.push(waiter)
+    if (lane.waiting.length > longestQueue) dropOldest(lane)
+    this.#evictFor(lane, address)
+    return leave
   }
 
   #lane(key: string, known: boolean): Lane {

@@ -5,8 +5,8 @@
  * other. It wakes no compute, because a compute that does not run has no query to cancel.
  */
 import type { EndpointId, ProjectId } from "@narthex/core"
-import { Effect } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
+import type { Cancel } from "../control-plane/Run.ts"
 import { openSocket } from "./dial.ts"
 
 export interface CancelTarget {
@@ -38,19 +38,23 @@ const patience = 5_000
 /**
  * Forwards the packet to the compute and waits, at most 5 s, until the compute closes the connection: its only answer.
  */
-export const forwardCancel = (admitted: Admitted, target: CancelTarget, packet: Buffer): Effect.Effect<void> =>
-  Effect.callback((resume) => {
-    const { socket } = openSocket(admitted, target.address)
-    const timer = setTimeout(() => void socket.destroy(), patience)
-    socket
-      .on("error", () => {})
-      .once("close", () => {
-        clearTimeout(timer)
-        resume(Effect.void)
-      })
-    socket.resume().end(packet)
-    return Effect.sync(() => {
+export const forwardCancel = (
+  admitted: Admitted,
+  target: CancelTarget,
+  packet: Buffer,
+  done: (ended: undefined) => void
+): Cancel => {
+  const { socket } = openSocket(admitted, target.address)
+  const timer = setTimeout(() => void socket.destroy(), patience)
+  socket
+    .on("error", () => {})
+    .once("close", () => {
       clearTimeout(timer)
-      socket.destroy()
+      done(undefined)
     })
-  })
+  socket.resume().end(packet)
+  return () => {
+    clearTimeout(timer)
+    socket.destroy()
+  }
+}

@@ -5,18 +5,15 @@
  * started them counts for all of them, and the connections of a worker ask it (`workers/AskedClaims.ts`).
  */
 import type { EndpointId, OrgId } from "@narthex/core"
-import { Data, Effect } from "effect"
+import { type Cancel, nothing } from "../control-plane/Run.ts"
 import { type Address, neighbourhood } from "../networks/Address.ts"
 import type { tooMany } from "../outcomes/Refusal.ts"
 import { AuthenticationGate, type AuthenticationLimits, type Place } from "./AuthenticationGate.ts"
 import { ConnectionLimiter, type ConnectionLimits } from "./ConnectionLimiter.ts"
-import { Held, type Release } from "./Held.ts"
 import { StrangerWakes } from "./StrangerWakes.ts"
 
 /** Which limit of the endpoint or its organization is reached. */
-export class LimitReached extends Data.TaggedError("LimitReached")<{
-  readonly what: Exclude<Parameters<typeof tooMany>[0], "wakes">
-}> {}
+export type Limit = Exclude<Parameters<typeof tooMany>[0], "wakes">
 
 /** A client that ALLOW has admitted to an endpoint. */
 export interface Entrant {
@@ -34,13 +31,14 @@ export interface Entered {
   readonly waited: boolean
 }
 
+/** `done` is called once, at once where nothing has to be waited for, and not after a cancel. */
 export interface Claims {
   /** ACCEPT: takes a half-open connection of this peer. `false` if its address or its network has reached a limit. */
-  readonly handshake: (peer: Address) => Effect.Effect<boolean>
+  readonly handshake: (peer: Address, done: (within: boolean) => void) => Cancel
   /** LIMIT: an attempt, a place for a client that authenticates, and a connection to the endpoint. Waits for the place. */
-  readonly enter: (entrant: Entrant) => Effect.Effect<Entered, LimitReached>
+  readonly enter: (entrant: Entrant, done: (entered: Entered | Limit) => void) => Cancel
   /** WAKE: whether the client may wake its endpoint. The wakes of a connection count once. */
-  readonly mayWake: Effect.Effect<boolean>
+  readonly mayWake: (done: (may: boolean) => void) => Cancel
   /** RELAY begins, and with it the time to authenticate. `evict` is called when it is over. */
   readonly relayed: (evict: () => void) => void
   readonly authenticated: () => void
@@ -50,85 +48,81 @@ export interface Claims {
 
 /** The limits of a proxy, and how much of them is taken. */
 export class Limits {
-  readonly #limiter: ConnectionLimiter
-  readonly #gate: AuthenticationGate
-  readonly #wakes = new StrangerWakes()
-  readonly #now: () => number
+  readonly connections: ConnectionLimiter
+  readonly gate: AuthenticationGate
+  readonly wakes = new StrangerWakes()
+  readonly now: () => number
 
   /** `now` is a monotonic clock in milliseconds. */
   constructor(connections: ConnectionLimits, authentication: AuthenticationLimits, now: () => number) {
-    this.#limiter = new ConnectionLimiter(connections)
-    this.#gate = new AuthenticationGate(authentication, now)
-    this.#now = now
+    this.connections = new ConnectionLimiter(connections)
+    this.gate = new AuthenticationGate(authentication, now)
+    this.now = now
   }
 
   /** ACCEPT: takes one of all connections; `undefined` if there is none left. */
   open(): Claims | undefined {
-    const slot = this.#limiter.connection()
-    return slot === undefined ? undefined : new CountedClaims(this.#limiter, this.#gate, this.#wakes, this.#now, slot)
+    return this.connections.takeConnection() ? new CountedClaims(this) : undefined
   }
 }
 
+/** What is taken is in a field of its own, because a session holds it for as long as it lasts. */
 class CountedClaims implements Claims {
-  readonly #limiter: ConnectionLimiter
-  readonly #gate: AuthenticationGate
-  readonly #wakes: StrangerWakes
-  readonly #now: () => number
-  readonly #held = new Held()
-  #releaseHandshake: Release | undefined
+  readonly #limits: Limits
+  /** The client whose half-open connection is taken. */
+  #halfOpen: Address | undefined
   #place: Place | undefined
+  #organization: OrgId | undefined
+  #endpoint: EndpointId | undefined
   /** The endpoint and the network of the client, by which wakes are counted. */
   #network = ""
   #wakeCounted = false
+  #open = true
 
-  constructor(
-    limiter: ConnectionLimiter,
-    gate: AuthenticationGate,
-    wakes: StrangerWakes,
-    now: () => number,
-    slot: Release
-  ) {
-    this.#limiter = limiter
-    this.#gate = gate
-    this.#wakes = wakes
-    this.#now = now
-    this.#held.hold(slot)
+  constructor(limits: Limits) {
+    this.#limits = limits
   }
 
-  handshake(peer: Address): Effect.Effect<boolean> {
-    return Effect.sync(() => {
-      this.#releaseHandshake = this.#keep(this.#limiter.handshake(peer, this.#now()))
-      return this.#releaseHandshake !== undefined
-    })
+  handshake(peer: Address, done: (within: boolean) => void): Cancel {
+    const within = this.#limits.connections.takeHandshake(peer, this.#limits.now())
+    if (within) this.#halfOpen = peer
+    done(within)
+    return nothing
   }
 
-  enter({ endpoint_id, org_id, peer, user }: Entrant): Effect.Effect<Entered, LimitReached> {
-    return Effect.gen({ self: this }, function* () {
-      const limiter = this.#limiter
-      this.#network = `${endpoint_id} ${neighbourhood(peer)}`
-      if (!limiter.attempt(endpoint_id, this.#now())) return yield* new LimitReached({ what: "attempts" })
-      const place = yield* this.#gate
-        .enter({ endpoint_id, address: neighbour(peer), user }, this.#held)
-        .pipe(Effect.catchTag("NoPlace", () => Effect.fail(new LimitReached({ what: "unauthenticated" }))))
-      if (org_id !== undefined && this.#keep(limiter.organization(org_id)) === undefined)
-        return yield* new LimitReached({ what: "organization" })
-      if (this.#keep(limiter.endpoint(endpoint_id)) === undefined)
-        return yield* new LimitReached({ what: "connections" })
-      this.#place = place
-      this.#wakeCounted = place.known
-      return { known: place.known, waited: place.waited }
-    })
+  enter(entrant: Entrant, done: (entered: Entered | Limit) => void): Cancel {
+    const { endpoint_id, peer, user } = entrant
+    const { connections, gate, now } = this.#limits
+    this.#network = `${endpoint_id} ${neighbourhood(peer)}`
+    if (!connections.attempt(endpoint_id, now())) {
+      done("attempts")
+      return nothing
+    }
+    return gate.enter({ endpoint_id, address: neighbour(peer), user }, (place) => done(this.#entered(entrant, place)))
   }
 
-  get mayWake(): Effect.Effect<boolean> {
-    return Effect.sync(() => {
-      this.#wakeCounted ||= this.#wakes.take(this.#network, this.#now())
-      return this.#wakeCounted
-    })
+  #entered({ endpoint_id, org_id }: Entrant, place: Place | undefined): Entered | Limit {
+    if (place === undefined) return "unauthenticated"
+    this.#place = place
+    const { connections } = this.#limits
+    if (org_id !== undefined) {
+      if (!connections.takeOrganization(org_id)) return "organization"
+      this.#organization = org_id
+    }
+    if (!connections.takeEndpoint(endpoint_id)) return "connections"
+    this.#endpoint = endpoint_id
+    this.#wakeCounted = place.known
+    return { known: place.known, waited: place.waited }
+  }
+
+  mayWake(done: (may: boolean) => void): Cancel {
+    this.#wakeCounted ||= this.#limits.wakes.take(this.#network, this.#limits.now())
+    done(this.#wakeCounted)
+    return nothing
   }
 
   relayed(evict: () => void): void {
-    this.#releaseHandshake?.()
+    this.#opened()
     const place = this.#place
     place?.begin(() => {
       evict()
@@ -138,16 +132,25 @@ class CountedClaims implements Claims {
 
   authenticated(): void {
     this.#place?.authenticated()
-    this.#wakes.clear(this.#network)
+    this.#place = undefined
+    this.#limits.wakes.clear(this.#network)
   }
 
   close(): void {
-    this.#held.release()
+    if (!this.#open) return
+    this.#open = false
+    const { connections } = this.#limits
+    if (this.#endpoint !== undefined) connections.giveEndpoint(this.#endpoint)
+    if (this.#organization !== undefined) connections.giveOrganization(this.#organization)
+    this.#place?.release()
+    this.#opened()
+    connections.giveConnection()
   }
 
-  /** Holds a slot until the connection ends or the returned release is called. */
-  #keep(slot: Release | undefined): Release | undefined {
-    return slot === undefined ? undefined : this.#held.hold(slot)
+  /** The connection is not half-open any more. */
+  #opened(): void {
+    if (this.#halfOpen !== undefined) this.#limits.connections.giveHandshake(this.#halfOpen)
+    this.#halfOpen = undefined
   }
 }
 

@@ -2,8 +2,8 @@
  * The socket of a compute, read into a buffer that is used again.
  *
  * Node allocates 64 kB for every read of an ordinary socket, also for the 50 bytes that answer a query, and gives most
- * of it back: with many short queries the collector of garbage takes a fifth of the time. Here a session has 4 kB, and
- * more while it reads long results.
+ * of it back: with many short queries the collector of garbage takes a fifth of the time. Here a session has 1 kB, 4 kB
+ * from the first read that fills it, and more while it reads long results.
  *
  * Pitfall: reusing the buffer while its bytes are being written. A write that the kernel did not take at once refers to
  * them until it has ended, so the buffer then belongs to that write, and the next read gets another one.
@@ -17,15 +17,17 @@ import { connect, type NetConnectOpts, type Socket } from "node:net"
 export type Receive = (bytes: Buffer) => boolean
 
 /** The sizes of a buffer in bytes. A write of 64 kB would reach the high-water mark of its socket on its own. */
-const [small, large] = [4_096, 49_152]
+const [least, small, large] = [1_024, 4_096, 49_152]
 
 export class ComputeSocket {
   readonly socket: Socket
   /** Where the bytes go. */
   receive: Receive = discard
-  /** Asked after each read: whether a result is on its way, of which more than `small` bytes may come at once. */
+  /** Asked after each read: whether a result is on its way, of which more bytes may come at once. */
   expectsMore: () => boolean = never
-  #buffer = Buffer.allocUnsafeSlow(small)
+  #buffer = Buffer.allocUnsafeSlow(least)
+  /** The size while no long result is on its way. */
+  #usual = least
   #kept = false
   #full = false
 
@@ -43,8 +45,9 @@ export class ComputeSocket {
 
   /** The buffer of the next read. */
   #next(): Buffer {
+    if (this.#full) this.#usual = small
     const grown = this.#full ? large : this.#buffer.length
-    const size = this.expectsMore() ? grown : small
+    const size = this.expectsMore() ? grown : this.#usual
     if (this.#kept || size !== this.#buffer.length) this.#buffer = Buffer.allocUnsafeSlow(size)
     return this.#buffer
   }

@@ -10,7 +10,7 @@
  */
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { Data, Effect, type Scope } from "effect"
+import { Data, Effect, Exit, type Scope } from "effect"
 import type { Admitted, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"
 import type { AllowlistCache, RulesUnknown } from "../control-plane/AllowlistCache.ts"
 import {
@@ -22,10 +22,11 @@ import {
   type TooManyComputes,
   WakeTimedOut
 } from "../control-plane/ControlPlane.ts"
+import { type Cancel, makeRun, type OnExit } from "../control-plane/Run.ts"
 import { makeSingleFlight } from "../control-plane/SingleFlight.ts"
 import { count } from "../outcomes/AuditTrail.ts"
-import { type ComputeGone, type Dialled, dial } from "./dial.ts"
-import type { Held } from "./Held.ts"
+import type { Claims } from "./Claims.ts"
+import { ComputeGone, type Dialled, type Dialler, dial } from "./dial.ts"
 
 /** Clients that did not authenticate have woken the endpoint too often. */
 export class TooManyWakes extends Data.TaggedError("TooManyWakes")<{ readonly endpoint_id: EndpointId }> {}
@@ -57,21 +58,22 @@ export interface Located {
 export interface Computes {
   /**
    * Connects to the compute of the endpoint, waking it if necessary, and sends the startup packet. `mayWake` is asked
-   * before a wake that no client of the same `kind` has begun at the endpoint. `held` closes the sockets.
+   * before a wake that no client of the same `kind` has begun at the endpoint.
    */
   readonly reach: (
     admitted: Admitted,
     located: Located,
     startup: Buffer,
     waker: Waker,
-    held: Held
-  ) => Effect.Effect<Reached, ReachError>
+    dialler: Dialler,
+    onExit: OnExit<Reached, ReachError>
+  ) => Cancel
 }
 
 /** Who wakes: clients of one kind and address share a call. */
 export interface Waker {
   readonly kind: "known" | "stranger"
-  readonly mayWake: Effect.Effect<boolean>
+  readonly mayWake: Claims["mayWake"]
 }
 
 const maximumRetries = 5
@@ -86,6 +88,7 @@ export const makeComputes = (
   Effect.gen(function* () {
     const control = yield* ControlPlane
     const flights = yield* makeSingleFlight<RunningCompute, WakeError>()
+    const run = yield* makeRun
     const timedOut = (endpoint_id: EndpointId) => new WakeTimedOut({ endpoint_id })
 
     const woken = new Map<EndpointId, { readonly compute: RunningCompute; readonly at: number }>()
@@ -93,7 +96,7 @@ export const makeComputes = (
     const wake = (admitted: Admitted, { kind, mayWake }: Waker, unreachable: number | undefined) =>
       flights.join(
         `${admitted.endpoint_id} ${admitted.client_address} ${kind}`,
-        Effect.flatMap(mayWake, (may) =>
+        Effect.flatMap(asEffect(mayWake), (may) =>
           may ? count("wake") : Effect.fail(new TooManyWakes({ endpoint_id: admitted.endpoint_id }))
         ).pipe(
           Effect.andThen(control.wake(admitted, unreachable)),
@@ -119,42 +122,58 @@ export const makeComputes = (
       unreachable: number | undefined,
       startup: Buffer,
       waker: Waker,
-      held: Held,
+      dialler: Dialler,
       retry: number
     ): Effect.Effect<Reached, ReachError> =>
       Effect.gen(function* () {
         const compute = yield* wake(before, waker, unreachable)
         const admitted = yield* allowlists.check(before)
-        return yield* dialOrWake(admitted, compute, startup, waker, held, retry)
+        const outcome = yield* dialled(admitted, compute.address, startup, dialler)
+        return outcome instanceof ComputeGone
+          ? yield* retryAfter(outcome, admitted, compute, startup, waker, dialler, retry)
+          : { ...outcome, compute, admitted }
       })
 
-    const dialOrWake = (
+    const retryAfter = (
+      gone: ComputeGone,
       admitted: Admitted,
       compute: RunningCompute,
       startup: Buffer,
       waker: Waker,
-      held: Held,
+      dialler: Dialler,
       retry: number
     ): Effect.Effect<Reached, ReachError> =>
-      dial(admitted, compute.address, startup, held).pipe(
-        Effect.map((dialled) => ({ ...dialled, compute, admitted })),
-        Effect.catchTag("ComputeGone", (gone) =>
-          retry === maximumRetries
-            ? Effect.fail(gone)
-            : Effect.andThen(
-                Effect.sleep(20 * 2 ** retry),
-                wakeAndDial(admitted, compute.generation, startup, waker, held, retry + 1)
-              )
-        )
-      )
+      retry === maximumRetries
+        ? Effect.fail(gone)
+        : Effect.andThen(
+            Effect.sleep(20 * 2 ** retry),
+            wakeAndDial(admitted, compute.generation, startup, waker, dialler, retry + 1)
+          )
 
     return {
-      reach: (admitted, located, startup, waker, held) =>
-        Effect.suspend(() => {
-          const compute = located.compute ?? justWoken(admitted.endpoint_id, located.asked_at)
-          return compute === undefined
-            ? wakeAndDial(admitted, undefined, startup, waker, held, 0)
-            : dialOrWake(admitted, compute, startup, waker, held, 0)
+      reach: (admitted, located, startup, waker, dialler, onExit) => {
+        const compute = located.compute ?? justWoken(admitted.endpoint_id, located.asked_at)
+        if (compute === undefined) return run(wakeAndDial(admitted, undefined, startup, waker, dialler, 0), onExit)
+        // A compute that runs, as nearly always, is reached without a fiber.
+        let cancel = dial(admitted, compute.address, startup, dialler, (outcome) => {
+          if (outcome instanceof ComputeGone)
+            cancel = run(retryAfter(outcome, admitted, compute, startup, waker, dialler, 0), onExit)
+          else onExit(Exit.succeed({ ...outcome, compute, admitted }))
         })
+        return () => cancel()
+      }
     }
+  })
+
+const asEffect = (mayWake: Waker["mayWake"]) =>
+  Effect.callback<boolean>((resume) => Effect.sync(mayWake((may) => resume(Effect.succeed(may)))))
+
+/** An attempt of a fiber. Its socket is paused, because the fiber may go on later. */
+const dialled = (admitted: Admitted, address: string, startup: Buffer, dialler: Dialler) =>
+  Effect.callback<Dialled | ComputeGone>((resume) => {
+    const cancel = dial(admitted, address, startup, dialler, (outcome) => {
+      if (!(outcome instanceof ComputeGone)) outcome.server.socket.pause()
+      resume(Effect.succeed(outcome))
+    })
+    return Effect.sync(cancel)
   })

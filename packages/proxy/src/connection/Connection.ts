@@ -1,5 +1,5 @@
 /**
- * One connection, from ACCEPT to its end. The stages have the names of docs/design/proxy.md P12. Each either continues
+ * One connection, from ACCEPT to RELAY. The stages have the names of docs/design/proxy.md P12. Each either continues
  * or ends the connection with a `Refusal` (an error that the client can read) or a `Hangup` (no answer).
  *
  * The order is essential: ALLOW precedes every step that could reach a compute, and those steps take the `Admitted`
@@ -9,18 +9,20 @@
  * ErrorResponse, so earlier failures close the connection without an answer.
  */
 import type { Socket } from "node:net"
+import type { ResolvedEndpoint } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { Cause, Effect, Exit, Result } from "effect"
-import type { Reported } from "../control-plane/ActivityReports.ts"
+import { Cause, Exit, Result } from "effect"
+import type { Admitted } from "../allowlist/checkAllowlist.ts"
+import type { Located as Resolved, ResolveError } from "../control-plane/EndpointCache.ts"
+import { failureOf } from "../control-plane/Run.ts"
 import { type Address, parsePeer } from "../networks/Address.ts"
-import { count, countRelayed } from "../outcomes/AuditTrail.ts"
+import { countIn } from "../outcomes/AuditTrail.ts"
 import {
   contradictoryEndpoints,
-  cuts,
   disabledEndpoint,
   Hangup,
   noEndpoint,
-  Refusal,
+  type Refusal,
   reservedRole,
   tooMany,
   tooManyComputes,
@@ -28,142 +30,183 @@ import {
   unknownEndpoint,
   wakeTimedOut
 } from "../outcomes/Refusal.ts"
-import { encodeFatal } from "../wire/ErrorResponse.ts"
 import { takeProxyHeader } from "../wire/ProxyHeader.ts"
 import { encodeStartup, parameter, type Startup } from "../wire/startup.ts"
-import { allow, refuseUnchecked, refuseUnlisted } from "./allow.ts"
-import { forwardCancel } from "./CancelKeys.ts"
-import type { Claims } from "./Claims.ts"
-import type { Release } from "./Held.ts"
-import { type Client, handshake, servernameOf } from "./handshake.ts"
-import { close, OpeningConnection } from "./OpeningConnection.ts"
-import { Relay } from "./Relay.ts"
+import { allow, type NotAllowed, refuse, refuseUnlisted } from "./allow.ts"
+import { type CancelTarget, forwardCancel } from "./CancelKeys.ts"
+import type { Claims, Entered, Limit } from "./Claims.ts"
+import type { ReachError, Reached } from "./Computes.ts"
+import { handshake, read, servernameOf } from "./handshake.ts"
+import { OpeningConnection } from "./OpeningConnection.ts"
 import { asTwin, type NoRoute, route } from "./route.ts"
+import { beginSession } from "./Session.ts"
 import type { SharedState } from "./SharedState.ts"
 
-/**
- * Serves an accepted, paused socket until it is closed or its session is relayed. Never fails. `shared.connections`
- * counts the connection until it is closed. Its claims are closed with it.
- */
-export const serveConnection = (shared: SharedState, socket: Socket, claims: Claims): Effect.Effect<void> =>
-  Effect.withFiber((fiber) => {
-    const client = new OpeningConnection(socket, () => fiber.interruptUnsafe())
-    client.held.hold(shared.connections.add())
-    client.held.hold(() => claims.close())
-    shared.connections.openings.add(client)
-    const beyond = shared.deadlines.begin(() => client.end(new Hangup({ event: "too_slow" })))
-    const opening = Effect.suspend(() => {
-      if (shared.connections.draining !== undefined) return shared.connections.draining
-      return session(shared, client, claims, beyond)
-    })
-    return Effect.onExit(opening, (exit) => {
-      beyond()
-      shared.connections.openings.delete(client)
-      return Exit.isSuccess(exit) ? Effect.void : refuse(client, exit.cause)
-    })
-  }).pipe(Effect.ignoreCause)
-
-/** Ends a connection that was not relayed, with an answer if the client can read one. */
-const refuse = (client: OpeningConnection, cause: Cause.Cause<Refusal | Hangup>): Effect.Effect<void> => {
-  const failure = Result.getOrUndefined(Cause.findError(cause)) ?? client.ending
-  if (failure instanceof Refusal && client.answerable) close(client, encodeFatal(failure))
-  else client.held.release()
-  if (failure !== undefined) return count(failure.event)
-  // A defect ends this connection only. An interruption without a reason is the end of the process.
-  if (!Cause.hasDies(cause)) return Effect.void
-  return Effect.andThen(count("defect"), Effect.logError("a connection ended with a defect", cause))
+/** A client that has named its endpoint. */
+interface Asker {
+  readonly endpoint_id: EndpointId
+  readonly peer: Address
+  readonly user: string
+  /** What the compute gets. */
+  readonly startup: Startup
 }
 
-const session = Effect.fnUntraced(function* (
-  shared: SharedState,
-  client: OpeningConnection,
-  claims: Claims,
-  beyond: Release
-) {
-  const peer = yield* accept(shared, client, claims)
-  const opened = yield* handshake(client, shared.tls)
-  beyond()
-  if (opened._tag === "CancelRequest") return yield* cancel(shared, client, peer, opened.key, opened.packet)
+/** Where the endpoint is, to a client that may use it. */
+interface Located {
+  readonly admitted: Admitted
+  readonly asked_at: number
+  readonly endpoint: ResolvedEndpoint
+}
 
-  const left = () => new Hangup({ event: "client_left" })
-  if (!client.reader.watch(() => client.end(left()))) return yield* left()
-  const reached = yield* reach(shared, client, claims, peer, opened)
-  // Decided while this fiber ran.
-  if (client.ending !== undefined) return yield* client.ending
-  relay(shared, client, claims, reached)
-})
+/**
+ * Serves an accepted, paused socket. `shared.connections` counts the connection until it is closed. Its claims are closed
+ * with it.
+ */
+export const serveConnection = (shared: SharedState, socket: Socket, claims: Claims) => {
+  const client = new OpeningConnection(shared, socket, claims, late)
+  const { draining } = shared.connections
+  if (draining !== undefined) return client.end(draining)
+  return accept(client, (peer) =>
+    handshake(client, shared.tls, (request) => {
+      client.begun()
+      if (request._tag === "CancelRequest") return cancel(client, peer, request.key, request.packet)
+      if (!client.reader.watch(() => client.end(left))) return client.end(left)
+      return reach(client, peer, request)
+    })
+  )
+}
+
+const [left, late] = [new Hangup({ event: "client_left" }), new Hangup({ event: "too_slow" })]
 
 /** ACCEPT: the address of the peer, and the limits of its connections and attempts. */
-const accept = Effect.fnUntraced(function* (shared: SharedState, client: OpeningConnection, claims: Claims) {
-  const direct = parsePeer(client.socket.remoteAddress ?? "")
-  if (direct === undefined) return yield* new Hangup({ event: "client_left" })
-  const peer = shared.trusted(direct) ? yield* proxied(client, direct) : direct
-  if (!(yield* claims.handshake(peer))) return yield* new Hangup({ event: "limit_handshakes" })
-  yield* count("accepted")
-  return peer
-})
+const accept = (client: OpeningConnection, then: (peer: Address) => void) => {
+  const { claims, shared, socket } = client
+  const direct = parsePeer(socket.remoteAddress ?? "")
+  if (direct === undefined) return client.end(left)
+  const counted = (peer: Address) =>
+    client.wait<boolean>(
+      (done) => claims.handshake(peer, done),
+      (within) => {
+        if (!within) return client.end(new Hangup({ event: "limit_handshakes" }))
+        countIn(shared.context, "accepted")
+        return then(peer)
+      }
+    )
+  if (!shared.trusted(direct)) return counted(direct)
+  return read(client, takeProxyHeader, (header) => {
+    if (header._tag === "Refused") return client.end(new Hangup({ event: "proxy_header_refused" }))
+    return counted(header._tag === "Local" ? direct : header.source)
+  })
+}
 
-const proxied = Effect.fnUntraced(function* (client: Client, direct: Address) {
-  const header = yield* client.reader.read(takeProxyHeader)
-  if (header._tag === "Refused") return yield* new Hangup({ event: "proxy_header_refused" })
-  return header._tag === "Local" ? direct : header.source
-})
-
-/** ROUTE, ALLOW, LIMIT, PLACE, WAKE and DIAL. */
-const reach = Effect.fnUntraced(function* (
-  shared: SharedState,
-  client: OpeningConnection,
-  claims: Claims,
-  peer: Address,
-  opened: Startup
-) {
-  const routed = route(opened, servernameOf(client.socket), shared.domain)
-  if (Result.isFailure(routed)) return yield* unroutable(routed.failure)
+/** ROUTE, ALLOW, LIMIT, PLACE, WAKE and DIAL, and then RELAY. */
+const reach = (client: OpeningConnection, peer: Address, opened: Startup) => {
+  const routed = route(opened, servernameOf(client.socket), client.shared.domain)
+  if (Result.isFailure(routed)) return client.end(unroutable(routed.failure))
   const { endpoint_id, startup } = routed.success
-  const user = parameter(startup, "user") ?? ""
-  const first = yield* locate(shared, endpoint_id, peer, user)
-  const sent = first.endpoint.type === "read_only" ? asTwin(startup) : startup
-  if (sent === undefined) return yield* reservedRole(user)
-
-  const { known, waited } = yield* claims
-    .enter({ endpoint_id, org_id: first.endpoint.org_id, peer, user })
-    .pipe(Effect.catchTag("LimitReached", ({ what }) => tooMany(what)))
-  const { admitted, asked_at, endpoint } = waited ? yield* locate(shared, endpoint_id, peer, user) : first
-
-  const waker = { kind: known ? "known" : "stranger", mayWake: claims.mayWake } as const
-  const { address, generation } = endpoint
-  const compute = address === null || generation === null ? undefined : { address, generation }
-  const located = { compute, asked_at }
-  const reached = yield* shared.computes.reach(admitted, located, encodeStartup(sent), waker, client.held).pipe(
-    Effect.catchTags({
-      TooManyWakes: () => tooMany("wakes"),
-      AddressNotListed: () => refuseUnlisted(shared, admitted, user),
-      NotListed: () => refuseUnlisted(shared, admitted, user),
-      RulesTooOld: () => refuseUnchecked(shared, admitted, user),
-      RulesUnknown: () => refuseUnchecked(shared, admitted, user),
-      EndpointUnknown: () => unknownEndpoint(endpoint_id),
-      EndpointDisabled: () => disabledEndpoint(endpoint_id),
-      TooManyComputes: () => tooManyComputes(),
-      WakeTimedOut: () => wakeTimedOut(),
-      ControlPlaneUnreachable: () => unavailable(),
-      ComputeGone: () => wakeTimedOut()
+  const asker: Asker = { endpoint_id, peer, user: parameter(startup, "user") ?? "", startup }
+  return locate(client, asker, (first) => {
+    const sent = first.endpoint.type === "read_only" ? asTwin(startup) : startup
+    if (sent === undefined) return client.end(reservedRole(asker.user))
+    return enter(client, asker, first, (entered) => {
+      const dial = (located: Located) => wakeAndDial(client, asker, located, encodeStartup(sent), entered)
+      return entered.waited ? locate(client, asker, dial) : dial(first)
     })
-  )
-  return { ...reached, asked_at }
-})
+  })
+}
 
-/** Where the endpoint is, if it may be used: the part of ROUTE that asks the control plane, and ALLOW. */
-const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: EndpointId, peer: Address, user: string) {
-  const { asked_at, endpoint } = yield* shared.endpoints.resolve(endpoint_id).pipe(
-    Effect.catchTags({
-      EndpointUnknown: () => unknownEndpoint(endpoint_id),
-      ControlPlaneUnreachable: () => unavailable()
-    })
+/** The part of ROUTE that asks the control plane, and ALLOW. */
+const locate = (client: OpeningConnection, asker: Asker, then: (located: Located) => void) => {
+  const { shared } = client
+  const { endpoint_id, peer, user } = asker
+  client.wait<Exit.Exit<Resolved, ResolveError>>(
+    (done) => shared.endpoints.resolve(endpoint_id, done),
+    (resolved) => {
+      if (Exit.isFailure(resolved))
+        return failed(client, resolved, ({ _tag }) =>
+          _tag === "EndpointUnknown" ? unknownEndpoint(endpoint_id) : unavailable()
+        )
+      const { asked_at, endpoint } = resolved.value
+      const candidate = { endpoint_id, project_id: endpoint.project_id, peer }
+      return client.wait<Exit.Exit<Admitted, NotAllowed>>(
+        (done) => allow(shared, candidate, done),
+        (allowed) => {
+          if (Exit.isFailure(allowed)) return failed(client, allowed, (why) => refuse(shared, candidate, user, why))
+          if (endpoint.disabled) return client.end(disabledEndpoint(endpoint_id))
+          return then({ admitted: allowed.value, asked_at, endpoint })
+        }
+      )
+    }
   )
-  const admitted = yield* allow(shared, { endpoint_id, project_id: endpoint.project_id, peer }, user)
-  if (endpoint.disabled) return yield* disabledEndpoint(endpoint_id)
-  return { admitted, asked_at, endpoint }
-})
+}
+
+/** LIMIT and PLACE. */
+const enter = (
+  client: OpeningConnection,
+  { endpoint_id, peer, user }: Asker,
+  { endpoint: { org_id } }: Located,
+  then: (entered: Entered) => void
+): void =>
+  client.wait<Entered | Limit>(
+    (done) => client.claims.enter({ endpoint_id, org_id, peer, user }, done),
+    (entered) => (typeof entered === "string" ? client.end(tooMany(entered)) : then(entered))
+  )
+
+/** WAKE and DIAL, and then RELAY. */
+const wakeAndDial = (
+  client: OpeningConnection,
+  asker: Asker,
+  { admitted, asked_at, endpoint: { address, generation } }: Located,
+  packet: Buffer,
+  { known }: Entered
+): void => {
+  const { claims, shared } = client
+  const located = { compute: address === null || generation === null ? undefined : { address, generation }, asked_at }
+  const waker = { kind: known ? "known" : "stranger", mayWake: claims.mayWake.bind(claims) } as const
+  client.wait<Exit.Exit<Reached, ReachError>>(
+    (done) => shared.computes.reach(admitted, located, packet, waker, client, done),
+    (reached) =>
+      Exit.isSuccess(reached)
+        ? beginSession(client, reached.value, asked_at)
+        : failed(client, reached, (why) => unreached(client, asker, admitted, why))
+  )
+}
+
+const unreached = ({ shared }: OpeningConnection, { user }: Asker, admitted: Admitted, why: ReachError): Refusal => {
+  switch (why._tag) {
+    case "TooManyWakes":
+      return tooMany("wakes")
+    case "AddressNotListed":
+      return refuseUnlisted(shared, admitted, user)
+    case "NotListed":
+    case "RulesTooOld":
+    case "RulesUnknown":
+      return refuse(shared, admitted, user, why)
+    case "EndpointUnknown":
+      return unknownEndpoint(admitted.endpoint_id)
+    case "EndpointDisabled":
+      return disabledEndpoint(admitted.endpoint_id)
+    case "TooManyComputes":
+      return tooManyComputes()
+    case "ControlPlaneUnreachable":
+      return unavailable()
+    case "WakeTimedOut":
+    case "ComputeGone":
+      return wakeTimedOut()
+  }
+}
+
+/** Ends a connection by what failed. An interruption is the end of the process. */
+const failed = <E>(
+  client: OpeningConnection,
+  exit: Exit.Failure<unknown, E>,
+  refusalOf: (error: E) => Refusal
+): void => {
+  const error = failureOf(exit)
+  if (error !== undefined) client.end(refusalOf(error))
+  else if (Cause.hasDies(exit.cause)) client.defect(Cause.squash(exit.cause))
+  else client.abandon()
+}
 
 const unroutable = ({ named, reason }: NoRoute): Refusal => {
   const [name = ""] = named
@@ -173,67 +216,37 @@ const unroutable = ({ named, reason }: NoRoute): Refusal => {
 }
 
 /**
- * RELAY, until either side ends or the connection is cut. Takes over what the connection holds.
- *
- * Pitfall: a function that refers to what opened the connection. It lives as long as the session, and with it packets,
- * parameters and a fiber.
- */
-const relay = (
-  shared: SharedState,
-  client: OpeningConnection,
-  claims: Claims,
-  { admitted, asked_at, compute, first, server }: Effect.Success<ReturnType<typeof reach>>
-) => {
-  const { held } = client
-  const { endpoint_id, project_id } = admitted
-  const { address, generation } = compute
-  let reported: Reported | undefined
-  const relay: Relay = new Relay({
-    client: client.socket,
-    server,
-    fromClient: client.reader.detach(),
-    fromServer: first,
-    onCancelKey: (key) => void held.hold(shared.cancelKeys.add(key, { endpoint_id, project_id, address })),
-    onAuthenticated: () => {
-      claims.authenticated()
-      reported = shared.activity.open(endpoint_id, generation, relay)
-      held.hold(reported.close)
-    },
-    onBusy: () => reported?.busy(),
-    now: shared.now
-  })
-  const cut = (why: Refusal) => () => relay.cut(encodeFatal(why))
-  const { draining, relays } = shared.connections
-  relays.add(relay)
-  held.hold(() => void relays.delete(relay))
-  held.hold(countRelayed(shared.context))
-  // Watching begins before the first byte is relayed, so a change since the check cuts immediately.
-  held.hold(shared.allowlists.watch(admitted, cut(cuts.rules)))
-  const connected = { endpoint_id, generation, asked_at }
-  held.hold(shared.endpoints.watch(connected, (why) => relay.cut(encodeFatal(cuts[why]))))
-  claims.relayed(cut(cuts.authentication))
-  if (draining !== undefined) relay.cutWhenIdle(encodeFatal(cuts.drain))
-  client.forget()
-  relay.start(() => held.release())
-}
-
-/**
  * CANCEL: passes the same allowlist as a connection and never wakes. The client gets no answer, whatever the outcome.
  */
-const cancel = Effect.fnUntraced(function* (
-  shared: SharedState,
-  client: OpeningConnection,
-  peer: Address,
-  key: Buffer,
-  packet: Buffer
-) {
-  const target = shared.cancelKeys.find(key) ?? (yield* shared.cancelTargetElsewhere(key))
-  if (target === undefined) yield* count("cancel_unknown")
-  else {
-    const { endpoint_id, project_id } = target
-    const admitted = yield* Effect.result(allow(shared, { endpoint_id, project_id, peer }, undefined))
-    if (Result.isSuccess(admitted)) yield* forwardCancel(admitted.success, target, packet)
-    yield* count(Result.isSuccess(admitted) ? "cancel_forwarded" : "cancel_refused")
+const cancel = (client: OpeningConnection, peer: Address, key: Buffer, packet: Buffer) => {
+  const { shared } = client
+  const over = (event: string) => {
+    countIn(shared.context, event)
+    client.leave()
   }
-  close(client, undefined)
-})
+  const found = (target: CancelTarget | undefined) => {
+    if (target === undefined) return over("cancel_unknown")
+    const { endpoint_id, project_id } = target
+    const candidate = { endpoint_id, project_id, peer }
+    return client.wait<Exit.Exit<Admitted, NotAllowed>>(
+      (done) => allow(shared, candidate, done),
+      (allowed) => {
+        if (Exit.isSuccess(allowed))
+          return client.wait<undefined>(
+            (done) => forwardCancel(allowed.value, target, packet, done),
+            () => over("cancel_forwarded")
+          )
+        const why = failureOf(allowed)
+        if (why === undefined) return failed(client, allowed, unavailable)
+        refuse(shared, candidate, undefined, why)
+        return over("cancel_refused")
+      }
+    )
+  }
+  const known = shared.cancelKeys.find(key)
+  if (known !== undefined) return found(known)
+  return client.wait<Exit.Exit<CancelTarget | undefined>>(
+    (done) => shared.run(shared.cancelTargetElsewhere(key), done),
+    (target) => (Exit.isSuccess(target) ? found(target.value) : client.abandon())
+  )
+}

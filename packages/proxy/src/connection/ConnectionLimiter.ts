@@ -7,7 +7,6 @@
  */
 import type { EndpointId, OrgId } from "@narthex/core"
 import { type Address, neighbourhood } from "../networks/Address.ts"
-import type { Release } from "./Held.ts"
 
 export interface ConnectionLimits {
   /** Connections of all clients. */
@@ -46,16 +45,19 @@ class Slots {
     this.#maximum = maximum
   }
 
-  /** Takes a slot; the returned function must be called exactly once. */
-  take(key: string): Release | undefined {
+  /** Takes a slot, if there is one. */
+  take(key: string): boolean {
     const taken = this.#taken.get(key) ?? 0
-    if (taken >= this.#maximum) return undefined
+    if (taken >= this.#maximum) return false
     this.#taken.set(key, taken + 1)
-    return () => {
-      const left = (this.#taken.get(key) ?? 1) - 1
-      if (left === 0) this.#taken.delete(key)
-      else this.#taken.set(key, left)
-    }
+    return true
+  }
+
+  /** Gives back a slot that was taken. */
+  give(key: string): void {
+    const left = (this.#taken.get(key) ?? 1) - 1
+    if (left === 0) this.#taken.delete(key)
+    else this.#taken.set(key, left)
   }
 }
 
@@ -103,17 +105,25 @@ export class ConnectionLimiter {
     this.#endpointAttempts = new Buckets(settings.endpoint_attempts, settings.endpoint_attempts_burst)
   }
 
-  /** Takes one of `connections`; `undefined` if there is none left. */
-  connection(): Release | undefined {
+  /** Takes one of `connections`, if there is one left. */
+  takeConnection(): boolean {
     return this.#all.take("")
   }
 
+  giveConnection(): void {
+    this.#all.give("")
+  }
+
   /**
-   * Takes a half-open connection of this peer; `undefined` if its address or its network has reached a limit. `now` in
+   * Takes a half-open connection of this peer; `false` if its address or its network has reached a limit. `now` in
    * milliseconds.
    */
-  handshake(peer: Address, now: number): Release | undefined {
-    return this.#attempts.take(neighbourhood(peer), now) ? this.#halfOpen.take(peer.text) : undefined
+  takeHandshake(peer: Address, now: number): boolean {
+    return this.#attempts.take(neighbourhood(peer), now) && this.#halfOpen.take(peer.text)
+  }
+
+  giveHandshake(peer: Address): void {
+    this.#halfOpen.give(peer.text)
   }
 
   /** Counts an attempt to connect to this endpoint; `false` if there were too many. `now` in milliseconds. */
@@ -121,13 +131,21 @@ export class ConnectionLimiter {
     return this.#endpointAttempts.take(id, now)
   }
 
-  /** Takes a connection to an endpoint of this organization; `undefined` if there is none left. */
-  organization(id: OrgId): Release | undefined {
+  /** Takes a connection to an endpoint of this organization, if there is one left. */
+  takeOrganization(id: OrgId): boolean {
     return this.#organization.take(id)
   }
 
-  /** Takes a connection to this endpoint; `undefined` if there is none left. */
-  endpoint(id: EndpointId): Release | undefined {
+  giveOrganization(id: OrgId): void {
+    this.#organization.give(id)
+  }
+
+  /** Takes a connection to this endpoint, if there is one left. */
+  takeEndpoint(id: EndpointId): boolean {
     return this.#endpoint.take(id)
+  }
+
+  giveEndpoint(id: EndpointId): void {
+    this.#endpoint.give(id)
   }
 }

@@ -4,7 +4,6 @@
  */
 import { Effect } from "effect"
 import type { Refusal } from "../outcomes/Refusal.ts"
-import type { Release } from "./Held.ts"
 import type { Relay } from "./Relay.ts"
 
 /** A connection before RELAY. */
@@ -20,13 +19,14 @@ export class Connections {
   #open = 0
   #onEmpty: (() => void) | undefined
 
-  /** Counts a connection from ACCEPT until the returned function is called. */
-  add(): Release {
+  /** A connection is open from ACCEPT until `closed`. */
+  opened(): void {
     this.#open++
-    return () => {
-      this.#open--
-      if (this.#open === 0) this.#onEmpty?.()
-    }
+  }
+
+  closed(): void {
+    this.#open--
+    if (this.#open === 0) this.#onEmpty?.()
   }
 
   /** Waits until no connection is open. */

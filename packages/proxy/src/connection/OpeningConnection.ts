@@ -1,69 +1,165 @@
 /**
- * A connection on its way to RELAY: its client, what it holds, and how it ends from outside.
+ * A connection on its way to RELAY: its client, what it waits for, what it holds, and how it ends.
  *
- * One fiber opens a connection and ends with it: a session is relayed without one. What ends an opening from outside,
- * as a client that leaves, the time limit or a drain, calls `end`, which records the reason and interrupts the fiber. A
- * race of effects for each of them would take several fibers more.
+ * It is no fiber. Each stage calls the next one, at once where nothing has to be waited for; where it waits, the
+ * connection has what ends the wait. What ends an opening from outside, as a client that leaves, the time limit or a
+ * drain, calls `end`.
  */
 import type { Socket } from "node:net"
-import type { Hangup, Refusal } from "../outcomes/Refusal.ts"
+import { Effect } from "effect"
+import type { Cancel } from "../control-plane/Run.ts"
+import { countIn } from "../outcomes/AuditTrail.ts"
+import { type Hangup, Refusal } from "../outcomes/Refusal.ts"
+import { encodeFatal } from "../wire/ErrorResponse.ts"
+import type { Claims } from "./Claims.ts"
+import type { ComputeSocket } from "./ComputeSocket.ts"
 import type { Opening } from "./Connections.ts"
-import { Held } from "./Held.ts"
-import type { Client } from "./handshake.ts"
+import type { Dialler } from "./dial.ts"
+import type { SharedState } from "./SharedState.ts"
 import { SocketReader } from "./SocketReader.ts"
 
 /** How long a client may take to close after its last bytes were sent, in milliseconds. */
 const closeGrace = 1_000
 
-export class OpeningConnection implements Client, Opening {
+export class OpeningConnection implements Opening, Dialler {
+  readonly shared: SharedState
+  readonly claims: Claims
+  /** The client. The socket and its reader are replaced when TLS begins. */
   socket: Socket
   reader: SocketReader
+  /** Whether an ErrorResponse may be sent. Before the startup packet libpq hides or misreads it. */
   answerable = false
-  readonly held = new Held()
-  /** Why the opening ends, if that was decided from outside. */
-  ending: Refusal | Hangup | undefined
-  #interrupt: (() => void) | undefined
+  compute: ComputeSocket | undefined
+  /** The socket that was accepted, which the one of TLS is over. */
+  readonly accepted: Socket
+  /** Ends the time limit of ACCEPT, FIRST and STARTUP. */
+  readonly #inTime: Cancel
+  /** Ends what the connection waits for. */
+  #stop: Cancel | undefined
+  #over = false
+  #closed = false
 
-  constructor(socket: Socket, interrupt: () => void) {
+  /** The connection counts as open from here. */
+  constructor(shared: SharedState, socket: Socket, claims: Claims, late: Hangup) {
+    this.shared = shared
+    this.claims = claims
     this.socket = socket
+    this.accepted = socket
     this.reader = new SocketReader(socket)
-    this.#interrupt = interrupt
-    this.held.hold(() => {
-      this.socket.destroy()
-      socket.destroy()
+    shared.connections.opened()
+    shared.connections.openings.add(this)
+    this.#inTime = shared.deadlines.begin(() => this.end(late))
+  }
+
+  /** Waits, and goes on with `then` unless the connection has ended in between. */
+  wait<A>(begin: (done: (value: A) => void) => Cancel, then: (value: A) => void): void {
+    let arrived = false
+    this.#guarded(() => {
+      const stop = begin((value) => {
+        if (arrived || this.#over) return
+        arrived = true
+        this.#stop = undefined
+        this.#guarded(() => then(value))
+      })
+      if (arrived) return
+      if (this.#over) stop()
+      else this.#stop = stop
     })
   }
 
-  readonly end = (why: Refusal | Hangup): void => {
-    if (this.ending !== undefined) return
-    this.ending = why
-    this.#interrupt?.()
+  /** A defect ends this connection only. */
+  #guarded(work: () => void): void {
+    try {
+      work()
+    } catch (defect) {
+      this.defect(defect)
+    }
   }
 
-  /** The fiber has done its work. It is not kept for as long as the session. */
-  forget(): void {
-    this.#interrupt = undefined
+  defect(defect: unknown): void {
+    this.#finish()
+    this.#close()
+    const { context } = this.shared
+    countIn(context, "defect")
+    Effect.runForkWith(context)(Effect.logError("a connection ended with a defect", defect))
   }
-}
 
-/**
- * Sends the last bytes and waits for the client to close, because closing with unread bytes would send a reset instead.
- * Then releases what the connection holds.
- */
-export const close = ({ held, reader, socket }: OpeningConnection, last: Buffer | undefined): void => {
-  reader.detach()
-  if (socket.destroyed) {
-    held.release()
-    return
+  /** ACCEPT, FIRST and STARTUP are over. */
+  begun(): void {
+    this.#inTime()
   }
-  const timer = setTimeout(() => held.release(), closeGrace)
-  socket.once("close", () => {
-    clearTimeout(timer)
-    held.release()
-  })
-  socket.on("data", ignore).resume()
-  if (last !== undefined) socket.write(last)
-  socket.end()
+
+  /** Ends the connection, with an answer if the client can read one. */
+  end(why: Refusal | Hangup): void {
+    if (this.#over) return
+    this.#finish()
+    countIn(this.shared.context, why.event)
+    if (why instanceof Refusal && this.answerable) this.#closeAfter(encodeFatal(why))
+    else this.#close()
+  }
+
+  /** Ends the connection when its client has closed it. */
+  leave(): void {
+    if (this.#over) return
+    this.#finish()
+    this.#closeAfter(undefined)
+  }
+
+  /** Ends the connection without a word and without a reason: the process ends. */
+  abandon(): void {
+    if (this.#over) return
+    this.#finish()
+    this.#close()
+  }
+
+  /** RELAY begins: a session has what the connection held, and gives it back. */
+  handOver(): void {
+    this.#closed = true
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#over = true
+    this.#inTime()
+    this.shared.connections.openings.delete(this)
+  }
+
+  #finish(): void {
+    this.#forget()
+    this.#stop?.()
+    this.#stop = undefined
+    this.compute?.socket.destroy()
+  }
+
+  #close(): void {
+    this.socket.destroy()
+    this.accepted.destroy()
+    if (this.#closed) return
+    this.#closed = true
+    this.claims.close()
+    this.shared.connections.closed()
+  }
+
+  /**
+   * Sends the last bytes and waits for the client to close, because closing with unread bytes would send a reset
+   * instead.
+   */
+  #closeAfter(last: Buffer | undefined): void {
+    const { reader, socket } = this
+    reader.detach()
+    if (socket.destroyed) {
+      this.#close()
+      return
+    }
+    const timer = setTimeout(() => this.#close(), closeGrace)
+    socket.once("close", () => {
+      clearTimeout(timer)
+      this.#close()
+    })
+    socket.on("data", ignore).resume()
+    if (last !== undefined) socket.write(last)
+    socket.end()
+  }
 }
 
 const ignore = () => {}

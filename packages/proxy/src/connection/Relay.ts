@@ -18,13 +18,17 @@ export interface RelayEnds {
   /** The bytes that each side sent before the relay began. */
   readonly fromClient: Buffer
   readonly fromServer: Buffer
-  readonly onCancelKey: (key: Buffer) => void
-  /** Called once, when the client has authenticated and the compute is ready for its first query. */
-  readonly onAuthenticated: () => void
-  /** Called each time that an idle session gets busy. */
-  readonly onBusy: () => void
+  readonly events: RelayEvents
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
+}
+
+export interface RelayEvents {
+  readonly cancelKey: (key: Buffer) => void
+  /** Called once, when the client has authenticated and the compute is ready for its first query. */
+  readonly authenticated: () => void
+  /** Called each time that an idle session gets busy. */
+  readonly busy: () => void
 }
 
 const code = (letter: string) => letter.charCodeAt(0)
@@ -33,6 +37,8 @@ const [backendKeyData, readyForQuery, copyInResponse] = [code("K"), code("Z"), c
 const idleStatus = code("I")
 /** Messages of the extended protocol, which a later Sync ends: Parse, Bind, Describe, Execute, Close, Flush. */
 const unsynced = new Set(["P", "B", "D", "E", "C", "H"].map(code))
+const wantsNone = () => false
+const wants = (type: number) => type === readyForQuery || type === backendKeyData
 /** How long a cut waits for a message boundary, in milliseconds. */
 const cutGrace = 2_000
 /** How long a client may keep its side open after the server has closed, in milliseconds. */
@@ -58,6 +64,8 @@ export class Relay {
   #fatalWhenIdle: Buffer | undefined
   #timer: NodeJS.Timeout | undefined
   #ended = false
+  #clientClosed = false
+  #serverClosed = false
 
   constructor({ fromClient, fromServer, ...ends }: RelayEnds) {
     this.#ends = ends
@@ -65,21 +73,16 @@ export class Relay {
     this.#server = ends.server.socket
     this.#before = { fromClient, fromServer }
     this.#lastActive = ends.now()
-    this.#toServer = new MessageWalker({ wants: () => false, message: (type) => this.#onClientMessage(type) })
-    this.#toClient = new MessageWalker({
-      wants: (type) => type === readyForQuery || type === backendKeyData,
-      message: (type, body) => this.#onServerMessage(type, body)
-    })
+    this.#toServer = new MessageWalker({ wants: wantsNone, message: (type) => this.#onClientMessage(type) })
+    this.#toClient = new MessageWalker({ wants, message: (type, body) => this.#onServerMessage(type, body) })
   }
 
   /** Relays until both sides are closed, and calls `onEnd` then. */
   start(onEnd: () => void): void {
     const [client, server] = [this.#client, this.#server]
-    const open = new Set([client, server])
-    // A side may be reported twice: by its state below, and by its event later.
-    const closed = (side: Socket) => {
+    const closed = () => {
       this.#ended = true
-      if (!open.delete(side) || open.size > 0) return
+      if (!this.#clientClosed || !this.#serverClosed) return
       clearTimeout(this.#timer)
       onEnd()
     }
@@ -87,18 +90,23 @@ export class Relay {
     server.on("error", () => this.#endClient()).on("drain", () => this.#fatal === undefined && client.resume())
     const clientEnded = () => server.end()
     const serverEnded = () => this.#endClient()
+    // A side may be reported twice: by its state below, and by its event later.
     const clientClosed = () => {
+      if (this.#clientClosed) return
+      this.#clientClosed = true
       // After the client has ended, its last bytes (a Terminate, for example) are still sent; otherwise it was aborted.
       if (server.writableEnded) server.resume()
       else server.destroy()
-      closed(client)
+      closed()
     }
     const serverClosed = () => {
+      if (this.#serverClosed) return
+      this.#serverClosed = true
       this.#endClient()
-      closed(server)
+      closed()
     }
-    client.once("end", clientEnded).once("close", clientClosed)
-    server.once("end", serverEnded).once("close", serverClosed)
+    client.on("end", clientEnded).on("close", clientClosed)
+    server.on("end", serverEnded).on("close", serverClosed)
     // After a cut before the start the client has its FATAL, after which no bytes may follow.
     if (this.#fatal === undefined) {
       client.on("data", this.#fromClient)
@@ -114,8 +122,10 @@ export class Relay {
     if (server.readableEnded) serverEnded()
     if (client.closed) clientClosed()
     if (server.closed) serverClosed()
-    if (!server.writableNeedDrain) client.resume()
-    if (!client.writableNeedDrain) server.resume()
+    if (server.writableNeedDrain) client.pause()
+    else client.resume()
+    if (client.writableNeedDrain) server.pause()
+    else if (server.isPaused()) server.resume()
   }
 
   /** Closes both sides without a word. */
@@ -208,7 +218,7 @@ export class Relay {
       this.#outstanding++
       this.#unsynced = false
     }
-    if (idle && this.busy) this.#ends.onBusy()
+    if (idle && this.busy) this.#ends.events.busy()
   }
 
   #onServerMessage(type: number, body: Buffer) {
@@ -218,9 +228,9 @@ export class Relay {
       this.#copyIn = false
       if (this.#authenticated) return
       this.#authenticated = true
-      this.#ends.onAuthenticated()
+      this.#ends.events.authenticated()
     } else if (type === backendKeyData) {
-      this.#ends.onCancelKey(body)
+      this.#ends.events.cancelKey(body)
     } else if (type === copyInResponse) {
       this.#copyIn = true
       this.#outstanding = 1

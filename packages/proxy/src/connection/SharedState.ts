@@ -4,6 +4,7 @@ import type { ActivityReports } from "../control-plane/ActivityReports.ts"
 import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
 import type { EndpointCache } from "../control-plane/EndpointCache.ts"
 import type { RefusalReports } from "../control-plane/RefusalReports.ts"
+import type { Run } from "../control-plane/Run.ts"
 import type { Address } from "../networks/Address.ts"
 import type { AuditTrail } from "../outcomes/AuditTrail.ts"
 import type { CancelKeys, CancelTarget } from "./CancelKeys.ts"
@@ -33,7 +34,9 @@ export interface SharedState {
   readonly connections: Connections
   /** The time limit of ACCEPT, FIRST and STARTUP together. */
   readonly deadlines: Deadlines
-  /** Has the registry of metrics. */
+  /** Runs what a connection needs a fiber for. */
+  readonly run: Run
+  /** Has the registry of metrics and the loggers. */
   readonly context: Context.Context<never>
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number

@@ -5,8 +5,7 @@
  * `watch` is the exception: to notice that a client has left it reads ahead, up to 16 kB.
  */
 import type { Socket } from "node:net"
-import { Effect } from "effect"
-import { Hangup } from "../outcomes/Refusal.ts"
+import { type Cancel, nothing } from "../control-plane/Run.ts"
 import { ByteQueue } from "../wire/ByteQueue.ts"
 
 const largestAhead = 16_384
@@ -15,7 +14,8 @@ export class SocketReader {
   readonly socket: Socket
   readonly #queue = new ByteQueue()
   #ended = false
-  #watching = false
+  #detached = false
+  /** Looks at what has arrived, while a parser needs bytes or the peer is watched. */
   #wake: (() => void) | undefined
 
   constructor(socket: Socket) {
@@ -25,12 +25,24 @@ export class SocketReader {
     this.#ended = socket.destroyed || socket.readableEnded
   }
 
-  /** Reads until the parser returns a value. Fails with a hangup if the connection ends before. */
-  read<A>(parse: (queue: ByteQueue) => A | undefined): Effect.Effect<A, Hangup> {
-    return Effect.suspend(() => {
+  /**
+   * Reads until the parser returns a value, which `done` gets; `undefined` if the connection ends before. Not called
+   * after a cancel.
+   */
+  read<A>(parse: (queue: ByteQueue) => A | undefined, done: (parsed: A | undefined) => void): Cancel {
+    const parsed = parse(this.#queue)
+    if (parsed !== undefined || this.#ended) {
+      done(parsed)
+      return nothing
+    }
+    this.#wake = () => {
       const parsed = parse(this.#queue)
-      return parsed === undefined ? Effect.andThen(this.#more, this.read(parse)) : Effect.succeed(parsed)
-    })
+      if (parsed === undefined && !this.#ended) return
+      this.#wake = undefined
+      done(parsed)
+    }
+    this.socket.resume()
+    return () => this.#rest()
   }
 
   /**
@@ -41,10 +53,9 @@ export class SocketReader {
     if (this.#ended) return false
     this.#wake = () => {
       if (!this.#ended) return
-      this.#rest()
+      this.#wake = undefined
       left()
     }
-    this.#watching = true
     this.socket.resume()
     return true
   }
@@ -54,39 +65,27 @@ export class SocketReader {
     return this.#queue.length > 0 || this.socket.readableLength > 0
   }
 
-  /** Stops reading, pauses the socket, and returns the bytes that were read but not parsed. */
+  /** Stops reading, and returns the bytes that were read but not parsed. The socket may flow. */
   detach(): Buffer {
-    this.#rest()
-    this.socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onEnd)
+    this.#detached = true
+    this.#wake = undefined
+    this.socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onEnd).off("error", this.#onEnd)
+    // An error event without a listener terminates the process.
+    this.socket.on("error", ignore)
     return this.#queue.rest()
   }
 
-  get ended(): boolean {
-    return this.#ended
-  }
-
-  readonly #more: Effect.Effect<void, Hangup> = Effect.callback((resume) => {
-    const before = this.#queue.length
-    const check = () => {
-      if (this.#queue.length > before) resume(Effect.void)
-      else if (this.#ended) resume(new Hangup({ event: "client_left" }))
-    }
-    this.#wake = check
-    check()
-    this.socket.resume()
-    return Effect.sync(() => this.#rest())
-  })
-
   #rest() {
     this.#wake = undefined
-    this.#watching = false
     this.socket.pause()
   }
 
   readonly #onData = (chunk: Buffer) => {
     this.#queue.push(chunk)
-    if (!this.#watching || this.#queue.length > largestAhead) this.socket.pause()
     this.#wake?.()
+    // What looked at the bytes may read on, watch, or have detached the reader.
+    if (this.#detached) return
+    if (this.#wake === undefined || this.#queue.length > largestAhead) this.socket.pause()
   }
 
   readonly #onEnd = () => {
@@ -94,3 +93,5 @@ export class SocketReader {
     this.#wake?.()
   }
 }
+
+const ignore = () => {}

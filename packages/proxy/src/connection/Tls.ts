@@ -9,7 +9,7 @@ import { readFileSync, statSync } from "node:fs"
 import type { Socket } from "node:net"
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls"
 import { Data, Effect } from "effect"
-import { Hangup } from "../outcomes/Refusal.ts"
+import type { Cancel } from "../control-plane/Run.ts"
 
 export interface TlsFiles {
   /** Paths of PEM files: the certificate chain and its private key. */
@@ -25,7 +25,7 @@ export class UnusableCertificate extends Data.TaggedError("UnusableCertificate")
 export interface Tls {
   readonly required: boolean
   /** The context of the current files. */
-  readonly context: Effect.Effect<SecureContext>
+  readonly context: () => SecureContext
 }
 
 const stamp = (file: string) => {
@@ -33,52 +33,60 @@ const stamp = (file: string) => {
   return `${ino}:${size}:${mtimeMs}`
 }
 
+const stampsOf = ({ cert, key }: TlsFiles) => `${stamp(cert)} ${stamp(key)}`
+
+const load = (files: TlsFiles) => ({
+  stamps: stampsOf(files),
+  context: createSecureContext({ cert: readFileSync(files.cert), key: readFileSync(files.key) })
+})
+
 /** Loads the certificate; fails if it is unusable. A later failure is logged, once per reason. */
 export const makeTls = Effect.fnUntraced(function* (files: TlsFiles) {
-  const load = Effect.try({
-    try: () => {
-      const stamps = `${stamp(files.cert)} ${stamp(files.key)}`
-      return { stamps, context: createSecureContext({ cert: readFileSync(files.cert), key: readFileSync(files.key) }) }
-    },
+  let current = yield* Effect.try({
+    try: () => load(files),
     catch: (cause) => new UnusableCertificate({ reason: String(cause) })
   })
-  let current = yield* load
+  const log = Effect.runForkWith(yield* Effect.context())
   let logged = ""
-  const context = Effect.gen(function* () {
-    const stamps = yield* Effect.try({
-      try: () => `${stamp(files.cert)} ${stamp(files.key)}`,
-      catch: (cause) => new UnusableCertificate({ reason: String(cause) })
-    })
-    if (stamps === current.stamps) return current.context
-    current = yield* load
-    logged = ""
-    yield* Effect.logInfo("the TLS certificate was reloaded")
-    return current.context
-  }).pipe(
-    Effect.catchTag("UnusableCertificate", ({ reason }) => {
-      if (logged === reason) return Effect.succeed(current.context)
-      logged = reason
-      return Effect.as(
-        Effect.logError(`the TLS certificate cannot be reloaded; the previous one stays in use: ${reason}`),
-        current.context
-      )
-    })
-  )
-  const tls: Tls = { required: files.required ?? false, context }
+  const tls: Tls = {
+    required: files.required ?? false,
+    context: () => {
+      try {
+        if (stampsOf(files) === current.stamps) return current.context
+        current = load(files)
+        logged = ""
+        log(Effect.logInfo("the TLS certificate was reloaded"))
+      } catch (cause) {
+        const reason = String(cause)
+        if (logged !== reason)
+          log(Effect.logError(`the TLS certificate cannot be reloaded; the previous one stays in use: ${reason}`))
+        logged = reason
+      }
+      return current.context
+    }
+  }
   return tls
 })
 
-/** The TLS handshake, on a socket whose next bytes are the ClientHello. Fails with a hangup. */
-export const upgrade = (socket: Socket, secureContext: SecureContext): Effect.Effect<TLSSocket, Hangup> =>
-  Effect.callback((resume) => {
-    const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["postgresql"] })
-    const failed = () => resume(new Hangup({ event: "tls_failed" }))
-    secure.once("close", failed)
-    // Stays for the lifetime of the socket: an error event without a listener terminates the process.
-    secure.on("error", failed)
-    secure.once("secure", () => {
-      secure.off("close", failed)
-      resume(Effect.succeed(secure))
-    })
-    return Effect.sync(() => secure.destroy())
+/**
+ * The TLS handshake, on a socket whose next bytes are the ClientHello. `done` gets `undefined` if it fails. Not called
+ * after a cancel.
+ */
+export const upgrade = (
+  socket: Socket,
+  secureContext: SecureContext,
+  done: (secure: TLSSocket | undefined) => void
+): Cancel => {
+  const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["postgresql"] })
+  const failed = () => done(undefined)
+  secure.once("close", failed)
+  // There is one for the lifetime of the socket: an error event without a listener terminates the process.
+  secure.on("error", failed)
+  secure.once("secure", () => {
+    secure.off("close", failed).off("error", failed).on("error", ignore)
+    done(secure)
   })
+  return () => void secure.destroy()
+}
+
+const ignore = () => {}

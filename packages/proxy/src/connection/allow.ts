@@ -1,41 +1,47 @@
 /** ALLOW (docs/design/proxy.md P12): the check of a client's address, and what follows a refusal. */
 import { isRoleName, type RefusalReason } from "@narthex/core"
-import { Effect } from "effect"
-import type { Admitted, Candidate } from "../allowlist/checkAllowlist.ts"
+import { Exit, Result } from "effect"
+import type { Admitted, Candidate, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"
+import type { RulesUnknown } from "../control-plane/AllowlistCache.ts"
+import { type Cancel, nothing, type OnExit } from "../control-plane/Run.ts"
 import { notListed, type Refusal, rulesUnknown } from "../outcomes/Refusal.ts"
 import type { SharedState } from "./SharedState.ts"
 
-/** `user` is what the client named, if it named one. It is a stranger's text until the client has authenticated. */
-export const allow = (
+export type NotAllowed = NotListed | RulesTooOld | RulesUnknown
+
+/** The check. Where the rules are known it needs no fiber. */
+export const allow = (shared: SharedState, candidate: Candidate, onExit: OnExit<Admitted, NotAllowed>): Cancel => {
+  const checked = shared.allowlists.checkNow(candidate)
+  if (checked === undefined) return shared.run(shared.allowlists.check(candidate), onExit)
+  onExit(Result.isSuccess(checked) ? Exit.succeed(checked.success) : Exit.fail(checked.failure))
+  return nothing
+}
+
+/**
+ * What follows a refusal. `user` is what the client named, if it named one. It is a stranger's text until the client has
+ * authenticated.
+ */
+export const refuse = (
   shared: SharedState,
   candidate: Candidate,
-  user: string | undefined
-): Effect.Effect<Admitted, Refusal> =>
-  shared.allowlists.check(candidate).pipe(
-    Effect.catchTags({
-      NotListed: () => refuseUnlisted(shared, candidate, user),
-      RulesTooOld: () => refuseUnchecked(shared, candidate, user),
-      RulesUnknown: () => refuseUnchecked(shared, candidate, user)
-    })
-  )
+  user: string | undefined,
+  { _tag }: NotAllowed
+): Refusal =>
+  _tag === "NotListed" ? refuseUnlisted(shared, candidate, user) : refuseUnchecked(shared, candidate, user)
 
 /** No rule covers the address: audited, reported and refused. */
-export const refuseUnlisted = (shared: SharedState, candidate: Candidate, user: string | undefined) =>
-  Effect.suspend(() => {
-    const { endpoint_id, peer, project_id } = candidate
-    report(shared, candidate, user, "address_not_listed")
-    return Effect.andThen(
-      shared.audit.refused({ endpoint_id, project_id, client_address: peer.text }),
-      notListed(peer.text)
-    )
-  })
+export const refuseUnlisted = (shared: SharedState, candidate: Candidate, user: string | undefined): Refusal => {
+  const { endpoint_id, peer, project_id } = candidate
+  report(shared, candidate, user, "address_not_listed")
+  shared.audit.refused({ endpoint_id, project_id, client_address: peer.text })
+  return notListed(peer.text)
+}
 
 /** The rules cannot be checked: reported and refused. */
-export const refuseUnchecked = (shared: SharedState, candidate: Candidate, user: string | undefined) =>
-  Effect.suspend(() => {
-    report(shared, candidate, user, "rules_unknown")
-    return rulesUnknown()
-  })
+const refuseUnchecked = (shared: SharedState, candidate: Candidate, user: string | undefined): Refusal => {
+  report(shared, candidate, user, "rules_unknown")
+  return rulesUnknown()
+}
 
 const report = (
   { refusals }: SharedState,

@@ -4,16 +4,20 @@
  * It waits for the first message because 57P03 ("starting up", "shutting down") means the same as a missing compute:
  * the caller wakes again, and the client does not notice. Every other first message is relayed to the client.
  */
-import type { Socket } from "node:net"
-import { Data, Effect } from "effect"
+import { Data } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
+import type { Cancel } from "../control-plane/Run.ts"
 import { ByteQueue } from "../wire/ByteQueue.ts"
 import { sqlstateOf } from "../wire/ErrorResponse.ts"
 import { ComputeSocket, discard } from "./ComputeSocket.ts"
-import type { Held } from "./Held.ts"
 
 /** No compute answers at the address. */
 export class ComputeGone extends Data.TaggedError("ComputeGone")<{ readonly reason: string }> {}
+
+/** A connection, which has at most one socket to a compute and closes it when it ends. */
+export interface Dialler {
+  compute: ComputeSocket | undefined
+}
 
 export interface Dialled {
   readonly server: ComputeSocket
@@ -45,68 +49,63 @@ const takeFirst = (queue: ByteQueue): Buffer | undefined => {
 
 const ignore = () => {}
 
-/**
- * Closes the socket of a session.
- *
- * Pitfall: making this function in `dial`. It would keep alive what the functions there share, as long as the session:
- * the packet, the fiber that waited, and the queue.
- */
-const closing = (socket: Socket) => () => void socket.destroy()
-
 /** How long a compute may take to accept a connection, and then to send its first message, in milliseconds. */
 const [patience, silence] = [5_000, 10_000]
 
 /**
- * Sends the startup packet; fails if no compute answers, or if its answer is 57P03. `held` closes the socket when the
- * connection ends.
+ * Sends the startup packet. `done` gets `ComputeGone` if no compute answers, or if its answer is 57P03; otherwise what
+ * the compute has said. What it says from then on goes to the `receive` that is set meanwhile.
+ *
+ * Pitfall: giving the session a function that is made here. It would keep alive what the functions here share, for as
+ * long as the session: the packet and the queue.
  */
 export const dial = (
   admitted: Admitted,
   address: string,
   startup: Buffer,
-  held: Held
-): Effect.Effect<Dialled, ComputeGone> =>
-  Effect.callback((resume) => {
-    const server = openSocket(admitted, address)
-    const { socket } = server
-    const release = held.hold(closing(socket))
-    const queue = new ByteQueue()
-    const settle = () => {
-      clearTimeout(timer)
-      server.receive = discard
-      socket.off("close", onClose).off("end", onClose).off("error", onError)
-      // An error event without a listener terminates the process.
-      socket.on("error", ignore)
-    }
-    const gone = (reason: string) => {
+  dialler: Dialler,
+  done: (outcome: Dialled | ComputeGone) => void
+): Cancel => {
+  const server = openSocket(admitted, address)
+  const { socket } = server
+  dialler.compute = server
+  const queue = new ByteQueue()
+  const settle = () => {
+    clearTimeout(timer)
+    server.receive = discard
+    socket.off("close", onClose).off("end", onClose).off("error", onError)
+    // An error event without a listener terminates the process.
+    socket.on("error", ignore)
+  }
+  const cancel = () => {
+    settle()
+    socket.destroy()
+    dialler.compute = undefined
+  }
+  const gone = (reason: string) => {
+    cancel()
+    done(new ComputeGone({ reason }))
+  }
+  const onConnect = () => {
+    socket.write(startup)
+    clearTimeout(timer)
+    timer = setTimeout(gone, silence, "no message within 10 s")
+  }
+  const onError = (cause: NodeJS.ErrnoException) => gone(cause.code ?? cause.message)
+  const onClose = () => gone("the compute closed the connection")
+  server.receive = (bytes) => {
+    queue.push(Buffer.from(bytes))
+    const first = takeFirst(queue)
+    if (first === undefined) return false
+    if (sqlstateOf(first) === "57P03") gone("57P03")
+    else {
       settle()
-      release()
-      resume(new ComputeGone({ reason }))
+      done({ server, first: queue.length === 0 ? first : Buffer.concat([first, queue.rest()]) })
     }
-    const onConnect = () => {
-      socket.write(startup)
-      clearTimeout(timer)
-      timer = setTimeout(gone, silence, "no message within 10 s")
-    }
-    const onError = (cause: NodeJS.ErrnoException) => gone(cause.code ?? cause.message)
-    const onClose = () => gone("the compute closed the connection")
-    server.receive = (bytes) => {
-      queue.push(Buffer.from(bytes))
-      const first = takeFirst(queue)
-      if (first === undefined) return false
-      if (sqlstateOf(first) === "57P03") gone("57P03")
-      else {
-        settle()
-        socket.pause()
-        resume(Effect.succeed({ server, first: queue.length === 0 ? first : Buffer.concat([first, queue.rest()]) }))
-      }
-      return false
-    }
-    let timer = setTimeout(gone, patience, "no connection within 5 s")
-    socket.once("connect", onConnect).on("error", onError)
-    socket.on("end", onClose).on("close", onClose)
-    return Effect.sync(() => {
-      settle()
-      release()
-    })
-  })
+    return false
+  }
+  let timer = setTimeout(gone, patience, "no connection within 5 s")
+  socket.once("connect", onConnect).on("error", onError)
+  socket.on("end", onClose).on("close", onClose)
+  return cancel
+}

@@ -8,22 +8,21 @@
  */
 import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { Effect } from "effect"
-import { badPacket, Hangup, type Refusal, tlsRequired, unsupportedProtocol } from "../outcomes/Refusal.ts"
+import { badPacket, Hangup, tlsRequired, unsupportedProtocol } from "../outcomes/Refusal.ts"
+import type { ByteQueue } from "../wire/ByteQueue.ts"
 import { type FirstPacket, type Startup, takeFirstPacket } from "../wire/startup.ts"
+import type { OpeningConnection } from "./OpeningConnection.ts"
 import { SocketReader } from "./SocketReader.ts"
 import { type Tls, upgrade } from "./Tls.ts"
 
-/** The connection of a client. The socket and its reader are replaced when TLS begins. */
-export interface Client {
-  socket: Socket
-  reader: SocketReader
-  /** Whether an ErrorResponse may be sent. Before the startup packet libpq hides or misreads it. */
-  answerable: boolean
-}
-
 /** What a client asks for after the handshake: a session or a cancel. */
 export type ClientRequest = Startup | (FirstPacket & { readonly _tag: "CancelRequest" })
+
+/** What has been asked for before the startup packet, and whether that was without TLS. */
+interface Before {
+  readonly plain: boolean
+  readonly asked: ReadonlyArray<FirstPacket["_tag"]>
+}
 
 const tlsHandshake = 0x16
 
@@ -33,53 +32,79 @@ export const servernameOf = (socket: Socket): string | undefined =>
 
 const garbage = () => new Hangup({ event: "garbage" })
 
-const secure = Effect.fnUntraced(function* (client: Client, tls: Tls) {
+/** Reads the client. A client that leaves ends the connection. */
+export const read = <A>(
+  client: OpeningConnection,
+  parse: (queue: ByteQueue) => A | undefined,
+  then: (parsed: A) => void
+): void =>
+  client.wait<A | undefined>(
+    (done) => client.reader.read(parse, done),
+    (parsed) => (parsed === undefined ? client.end(new Hangup({ event: "client_left" })) : then(parsed))
+  )
+
+const firstByte = (queue: ByteQueue) => queue.peek(1)?.[0]
+
+const secure = (client: OpeningConnection, tls: Tls, then: () => void): void => {
   const plain = client.socket
+  plain.pause()
   const ahead = client.reader.detach()
   if (ahead.length > 0) plain.unshift(ahead)
-  client.socket = yield* upgrade(plain, yield* tls.context)
-  client.reader = new SocketReader(client.socket)
-})
+  client.wait<TLSSocket | undefined>(
+    (done) => upgrade(plain, tls.context(), done),
+    (socket) => {
+      if (socket === undefined) return client.end(new Hangup({ event: "tls_failed" }))
+      client.socket = socket
+      client.reader = new SocketReader(socket)
+      return then()
+    }
+  )
+}
 
 /** Reads until the startup packet or the cancel request, and begins TLS if the client asks for it. */
-export const handshake = Effect.fnUntraced(function* (
-  client: Client,
-  tls: Tls | undefined
-): Effect.fn.Return<ClientRequest, Hangup | Refusal> {
-  const first = yield* client.reader.read((queue) => queue.peek(1)?.[0])
-  let plain = true
-  if (first === tlsHandshake && tls !== undefined) {
-    yield* secure(client, tls)
-    if (client.socket instanceof TLSSocket && client.socket.alpnProtocol !== "postgresql")
-      return yield* new Hangup({ event: "alpn_missing" })
-    plain = false
-  } else if (first !== 0) return yield* garbage()
+export const handshake = (
+  client: OpeningConnection,
+  tls: Tls | undefined,
+  then: (request: ClientRequest) => void
+): void =>
+  read(client, firstByte, (first) => {
+    if (first === 0) return startup(client, tls, { plain: true, asked: [] }, then)
+    if (first !== tlsHandshake || tls === undefined) return client.end(garbage())
+    return secure(client, tls, () => {
+      if (client.socket instanceof TLSSocket && client.socket.alpnProtocol !== "postgresql")
+        return client.end(new Hangup({ event: "alpn_missing" }))
+      return startup(client, tls, { plain: false, asked: [] }, then)
+    })
+  })
 
-  const asked = new Set<string>()
-  while (true) {
-    const packet = yield* client.reader.read(takeFirstPacket)
+const startup = (
+  client: OpeningConnection,
+  tls: Tls | undefined,
+  { asked, plain }: Before,
+  then: (request: ClientRequest) => void
+): void =>
+  read(client, takeFirstPacket, (packet) => {
     switch (packet._tag) {
       case "SslRequest":
       case "GssEncRequest": {
-        if (!plain || asked.has(packet._tag) || client.reader.ahead) return yield* garbage()
-        asked.add(packet._tag)
+        if (!plain || asked.includes(packet._tag) || client.reader.ahead) return client.end(garbage())
+        const next = (plain: boolean) => startup(client, tls, { plain, asked: [...asked, packet._tag] }, then)
         if (packet._tag === "SslRequest" && tls !== undefined) {
           client.socket.write("S")
-          yield* secure(client, tls)
-          plain = false
-        } else client.socket.write("N")
-        break
+          return secure(client, tls, () => next(false))
+        }
+        client.socket.write("N")
+        return next(true)
       }
       case "Garbage":
-        return yield* garbage()
+        return client.end(garbage())
       case "CancelRequest":
-        return packet
+        return then(packet)
       default: {
         client.answerable = true
-        if (packet._tag === "UnsupportedProtocol") return yield* unsupportedProtocol(packet.major, packet.minor)
-        if (packet._tag === "Malformed") return yield* badPacket(packet.reason)
-        return plain && tls?.required ? yield* tlsRequired() : packet
+        if (packet._tag === "UnsupportedProtocol") return client.end(unsupportedProtocol(packet.major, packet.minor))
+        if (packet._tag === "Malformed") return client.end(badPacket(packet.reason))
+        return plain && tls?.required ? client.end(tlsRequired()) : then(packet)
       }
     }
-  }
-})
+  })

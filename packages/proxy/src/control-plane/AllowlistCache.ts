@@ -45,6 +45,8 @@ interface Entry {
 }
 
 export interface AllowlistCache {
+  /** ALLOW, where the project's list is known and in force; `undefined` if it has to be loaded first. */
+  readonly checkNow: (candidate: Candidate) => Result.Result<Admitted, NotListed | RulesTooOld> | undefined
   /** ALLOW: checks the project's list, which is loaded first if it is unknown, unused for 10 minutes, or outdated. */
   readonly check: (candidate: Candidate) => Effect.Effect<Admitted, NotListed | RulesTooOld | RulesUnknown>
   /** Calls `cut` when the rules no longer admit the connection, which may be immediately. Returns how to stop. */
@@ -147,15 +149,32 @@ export const makeAllowlistCache = (
           : Effect.void
       })
 
+    /** The list of a project that needs not be loaded again. */
+    const inForce = ({ list, notified, seen_at }: Entry, now: number): Allowlist | undefined => {
+      if (list === undefined || now - seen_at >= keepFresh) return undefined
+      return notified > list.version || expiredSince(list, now) ? undefined : list
+    }
+
+    /** Whether the log should say that the project stays open on a stale list. */
+    const opensUnwarned = ({ warned }: Entry, { requested_at, restricted }: Allowlist, now: number) =>
+      now - requested_at > maxStale && !restricted && !warned
+
+    const checkNow: AllowlistCache["checkNow"] = (candidate) => {
+      const entry = entryOf(candidate.project_id)
+      const now = monotonic()
+      const list = inForce(entry, now)
+      if (list === undefined || opensUnwarned(entry, list, now)) return undefined
+      entry.seen_at = now
+      return checkAllowlist(list, candidate, now, maxStale)
+    }
+
     const check = Effect.fnUntraced(function* (candidate: Candidate) {
       const entry = entryOf(candidate.project_id)
-      const fresh = monotonic() - entry.seen_at < keepFresh
+      const list = inForce(entry, monotonic())
       entry.seen_at = monotonic()
-      const { list } = entry
-      if (list === undefined || !fresh || entry.notified > list.version || expiredSince(list, monotonic()))
-        yield* load(candidate.project_id).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
+      if (list === undefined) yield* load(candidate.project_id).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
       if (entry.list === undefined) return yield* new RulesUnknown({ project_id: candidate.project_id })
-      if (monotonic() - entry.list.requested_at > maxStale && !entry.list.restricted && !entry.warned) {
+      if (opensUnwarned(entry, entry.list, monotonic())) {
         entry.warned = true
         yield* Effect.logWarning("a stale allowlist has no rules; the project stays open").pipe(
           Effect.annotateLogs({ project_id: candidate.project_id })
@@ -198,5 +217,5 @@ export const makeAllowlistCache = (
       return reload
     }).pipe(Effect.schedule(jittered(settings.refresh)), Effect.forkScoped)
     yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced("1 second")))
-    return { check, watch, changed, reload }
+    return { checkNow, check, watch, changed, reload }
   })

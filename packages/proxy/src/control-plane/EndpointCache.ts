@@ -9,8 +9,9 @@
  */
 import type { EndpointChange, ResolvedEndpoint } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { type Duration, Effect, Queue, Schedule, type Scope } from "effect"
+import { type Duration, Effect, Exit, Queue, Schedule, type Scope } from "effect"
 import { ControlPlane, type ControlPlaneUnreachable, type EndpointUnknown } from "./ControlPlane.ts"
+import { type Cancel, failureOf, type OnExit } from "./Run.ts"
 import { jittered, makeSingleFlight } from "./SingleFlight.ts"
 
 /** An answer of the control plane, and when it was asked, by the clock of `makeEndpointCache`. */
@@ -28,7 +29,7 @@ export interface Connected {
 
 export interface EndpointCache {
   /** Concurrent requests for one endpoint share a call. */
-  readonly resolve: (endpoint_id: EndpointId) => Effect.Effect<Located, EndpointUnknown | ControlPlaneUnreachable>
+  readonly resolve: (endpoint_id: EndpointId, onExit: OnExit<Located, ResolveError>) => Cancel
   /** Calls `cut` when the endpoint is disabled, deleted or suspended. Returns how to stop. */
   readonly watch: (connected: Connected, cut: Cut) => () => void
   /** A hint that the endpoint has changed. */
@@ -37,11 +38,22 @@ export interface EndpointCache {
   readonly reload: () => void
 }
 
+export type ResolveError = EndpointUnknown | ControlPlaneUnreachable
+
 export type Cut = (why: "disabled" | "suspended") => void
 
 interface Watched {
   readonly generation: number
+  /** How many questions had begun before it. */
+  readonly since: number
   readonly cut: Cut
+}
+
+/** The connections to one endpoint. */
+interface Group {
+  readonly those: Set<Watched>
+  /** None has a lower generation. */
+  least: number
 }
 
 /** The least recently resolved endpoint is evicted beyond this number. */
@@ -56,12 +68,13 @@ export const makeEndpointCache = (
 ): Effect.Effect<EndpointCache, never, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
     const control = yield* ControlPlane
-    const flights = yield* makeSingleFlight<Located, EndpointUnknown | ControlPlaneUnreachable>()
+    const flights = yield* makeSingleFlight<Located, ResolveError>()
     const known = new Map<EndpointId, Located>()
     const asking = new Set<EndpointId>()
     /** When the last hint came, for endpoints that are known or being asked for. */
     const hinted = new Map<EndpointId, number>()
-    const watched = new Map<EndpointId, Set<Watched>>()
+    const watched = new Map<EndpointId, Group>()
+    let questions = 0
     /** Endpoints that are to be resolved again, each once until its question begins. */
     const due = yield* Queue.unbounded<EndpointId>()
     const waiting = new Set<EndpointId>()
@@ -79,44 +92,56 @@ export const makeEndpointCache = (
       const [oldest] = known.keys()
       if (known.size > capacity && oldest !== undefined) forget(oldest)
     }
-    const watching = (endpoint_id: EndpointId) => [...(watched.get(endpoint_id) ?? [])]
+    const watching = (endpoint_id: EndpointId) => [...(watched.get(endpoint_id)?.those ?? [])]
     const cutAll = (endpoint_id: EndpointId) => {
       for (const { cut } of watching(endpoint_id)) cut("disabled")
     }
 
-    const question = (endpoint_id: EndpointId) =>
+    /** Learns from the answer to a question. */
+    const answered = (located: Located, question: number) => {
+      const { current_state, disabled, endpoint_id, generation: latest } = located.endpoint
+      remember(located)
+      if (disabled) return cutAll(endpoint_id)
+      const group = watched.get(endpoint_id)
+      // As nearly always, so that a new connection does not look at all others.
+      if (group === undefined || (current_state !== "idle" && (latest === null || latest <= group.least))) return
+      group.least = Number.POSITIVE_INFINITY
+      for (const { cut, generation, since } of [...group.those]) {
+        group.least = Math.min(group.least, generation)
+        // A connection that began after the question may be one to the next start of the compute.
+        if (since >= question) continue
+        // Suspended, or suspended and started again since.
+        if (current_state === "idle" || (latest !== null && latest > generation)) cut("suspended")
+      }
+    }
+
+    const over = (endpoint_id: EndpointId, exit: Exit.Exit<unknown, ResolveError>) => {
+      if (failureOf(exit)?._tag === "EndpointUnknown") {
+        forget(endpoint_id)
+        cutAll(endpoint_id)
+      }
+      asking.delete(endpoint_id)
+      if (!known.has(endpoint_id)) hinted.delete(endpoint_id)
+    }
+
+    /** Few steps, because each connection asks. */
+    const question = (endpoint_id: EndpointId): Effect.Effect<Located, ResolveError> =>
       Effect.suspend(() => {
         const asked_at = now()
-        // A connection that began after the question may be one to the next start of the compute.
-        const before = watching(endpoint_id)
+        const number = ++questions
         asking.add(endpoint_id)
-        return control.resolve(endpoint_id).pipe(
-          Effect.map((endpoint): Located => ({ endpoint, asked_at })),
-          Effect.tap((located) =>
-            Effect.sync(() => {
-              const { current_state, disabled, generation: latest } = located.endpoint
-              remember(located)
-              if (disabled) return cutAll(endpoint_id)
-              // Suspended, or suspended and started again since.
-              for (const { cut, generation } of before)
-                if (current_state === "idle" || (latest !== null && latest > generation)) cut("suspended")
-            })
-          )
+        return Effect.onExitPrimitive(
+          Effect.map(control.resolve(endpoint_id), (endpoint): Located => {
+            const located = { endpoint, asked_at }
+            answered(located, number)
+            return located
+          }),
+          (exit) => {
+            over(endpoint_id, exit)
+            return undefined
+          }
         )
-      }).pipe(
-        Effect.tapErrorTag("EndpointUnknown", () =>
-          Effect.sync(() => {
-            forget(endpoint_id)
-            cutAll(endpoint_id)
-          })
-        ),
-        Effect.ensuring(
-          Effect.sync(() => {
-            asking.delete(endpoint_id)
-            if (!known.has(endpoint_id)) hinted.delete(endpoint_id)
-          })
-        )
-      )
+      })
 
     /** Pitfall: sharing an answer to a question from before the hint. It may be that of before the change. */
     const askAgain = (endpoint_id: EndpointId) =>
@@ -150,20 +175,22 @@ export const makeEndpointCache = (
       !known.has(endpoint_id) || Math.max(missed_at, hinted.get(endpoint_id) ?? missed_at) >= asked_at
 
     return {
-      resolve: (endpoint_id) =>
-        Effect.catchTag(flights.join(endpoint_id, question(endpoint_id)), "ControlPlaneUnreachable", (error) => {
-          const last = known.get(endpoint_id)
-          return last === undefined ? Effect.fail(error) : Effect.succeed(last)
+      resolve: (endpoint_id, onExit) =>
+        flights.wait(endpoint_id, question(endpoint_id), (exit) => {
+          const last = failureOf(exit)?._tag === "ControlPlaneUnreachable" ? known.get(endpoint_id) : undefined
+          onExit(last === undefined ? exit : Exit.succeed(last))
         }),
       watch: (connected, cut) => {
         const { endpoint_id, generation } = connected
-        const those = watched.get(endpoint_id) ?? new Set()
-        const it = { generation, cut }
-        watched.set(endpoint_id, those.add(it))
+        const group = watched.get(endpoint_id) ?? { those: new Set(), least: generation }
+        const it = { generation, since: questions, cut }
+        group.those.add(it)
+        group.least = Math.min(group.least, generation)
+        watched.set(endpoint_id, group)
         if (mayHaveChanged(connected)) soon(endpoint_id)
         return () => {
-          those.delete(it)
-          if (those.size === 0 && watched.get(endpoint_id) === those) watched.delete(endpoint_id)
+          group.those.delete(it)
+          if (group.those.size === 0 && watched.get(endpoint_id) === group) watched.delete(endpoint_id)
         }
       },
       changed: ({ endpoint_id }) => {

@@ -2,54 +2,58 @@
  * Two ways to limit the load on the control plane: concurrent requests for one key share a call, and periodic requests
  * have jitter.
  */
-import { Deferred, Duration, Effect, Random, Schedule, type Scope } from "effect"
+import { Duration, Effect, Random, Schedule, type Scope } from "effect"
+import { type Cancel, makeRun, type OnExit } from "./Run.ts"
 
 export interface SingleFlight<A, E> {
   /**
    * Waits for the running work of the key, or starts `work` if there is none. The work runs in the scope of
-   * `makeSingleFlight`, not in the fiber of the caller: interrupting a caller does not interrupt the work.
+   * `makeSingleFlight`: cancelling a wait does not interrupt it.
    */
+  readonly wait: (key: string, work: Effect.Effect<A, E>, onExit: OnExit<A, E>) => Cancel
+  /** As `wait`, for a fiber. */
   readonly join: (key: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
   /** As `join`, but waits for the end of work that began before the call, and joins none of it. */
   readonly again: (key: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
 export const makeSingleFlight = <A, E>(): Effect.Effect<SingleFlight<A, E>, never, Scope.Scope> =>
-  Effect.map(Effect.scope, (scope) => {
-    const flights = new Map<string, Deferred.Deferred<A, E>>()
-    const start = (key: string, work: Effect.Effect<A, E>) => {
-      const flight = Deferred.makeUnsafe<A, E>()
-      flights.set(key, flight)
-      return work.pipe(
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            flights.delete(key)
-            Deferred.doneUnsafe(flight, exit)
-          })
-        ),
-        // Work that waits for nothing, as from memory, ends before a caller waits.
-        Effect.forkIn(scope, { startImmediately: true }),
-        Effect.as(flight)
-      )
+  Effect.map(makeRun, (run) => {
+    /** Who waits for the work of each key. */
+    const flights = new Map<string, Set<OnExit<A, E>>>()
+
+    const waitFor = (flight: Set<OnExit<A, E>>, onExit: OnExit<A, E>): Cancel => {
+      flight.add(onExit)
+      return () => void flight.delete(onExit)
     }
+
+    const wait: SingleFlight<A, E>["wait"] = (key, work, onExit) => {
+      const running = flights.get(key)
+      if (running !== undefined) return waitFor(running, onExit)
+      const flight = new Set<OnExit<A, E>>()
+      flights.set(key, flight)
+      const cancel = waitFor(flight, onExit)
+      run(work, (exit) => {
+        flights.delete(key)
+        for (const waiting of flight) waiting(exit)
+      })
+      return cancel
+    }
+
     const join: SingleFlight<A, E>["join"] = (key, work) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(
-          Effect.suspend(() => {
-            const running = flights.get(key)
-            return running === undefined ? start(key, work) : Effect.succeed(running)
-          }),
-          (flight) => restore(Deferred.await(flight))
-        )
-      )
+      Effect.callback((resume) => Effect.sync(wait(key, work, resume)))
+
     return {
+      wait,
       join,
-      again: (key, work) =>
-        Effect.suspend(() => {
+      again: (key, work) => {
+        const over = Effect.callback<void>((resume) => {
           const running = flights.get(key)
-          const over = running === undefined ? Effect.void : Effect.exit(Deferred.await(running))
-          return Effect.andThen(over, join(key, work))
+          if (running === undefined) return resume(Effect.void)
+          return Effect.sync(waitFor(running, () => resume(Effect.void)))
         })
+        return Effect.andThen(over, join(key, work))
+      }
     }
   })
 

@@ -1,31 +1,38 @@
 /**
  * What operators see of connections: a counter with an `event` label, the number of relayed connections, and an audit
  * line for each client that the allowlist refused.
+ *
+ * Connections are counted outside of fibers, in the registry of metrics of a context.
  */
 import type { EndpointId, ProjectId } from "@narthex/core"
-import { Clock, type Context, Effect, Metric } from "effect"
+import { Clock, Context, Effect, Metric } from "effect"
 
-const events = Metric.counter("narthex_proxy_events_total", {
-  description: "Connections, by the stage they passed or the reason why they ended.",
-  incremental: true
-})
+const name = "narthex_proxy_events_total"
+const description = "Connections, by the stage they passed or the reason why they ended."
 
 const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connections that are relayed." })
 
-/** Counts a connection that is relayed, until the returned function is called. It runs outside of fibers. */
-export const countRelayed = (context: Context.Context<never>): (() => void) => {
-  relayed.modifyUnsafe(1, context)
-  return () => relayed.modifyUnsafe(-1, context)
+/** Adds to the number of connections that are relayed. */
+export const addRelayed = (context: Context.Context<never>, change: 1 | -1): void =>
+  relayed.modifyUnsafe(change, context)
+
+/** One counter for each event. With its attribute given to it, its key is not made for each update. */
+const counters = new Map<string, Metric.Counter<number>>()
+
+const counterOf = (event: string) => {
+  const known = counters.get(event)
+  if (known !== undefined) return known
+  const made = Metric.counter(name, { description, incremental: true, attributes: { event } })
+  counters.set(event, made)
+  return made
 }
 
 /** Counts one event: a stage that a connection passed, or the reason why it ended. */
-export const count = (event: string): Effect.Effect<void> => {
-  const known = counters.get(event) ?? Metric.withAttributes(events, { event })
-  counters.set(event, known)
-  return Metric.update(known, 1)
-}
+export const count = (event: string): Effect.Effect<void> => Metric.update(counterOf(event), 1)
 
-const counters = new Map<string, Metric.Metric<number, unknown>>()
+/** The same for code that is no fiber. */
+export const countIn = (context: Context.Context<never>, event: string): void =>
+  counterOf(event).updateUnsafe(1, context)
 
 export interface RefusedClient {
   readonly endpoint_id: EndpointId
@@ -42,22 +49,30 @@ const mostRemembered = 10_000
  * attempts, and a client that retries makes thousands. Repeated refusals are only counted.
  */
 export class AuditTrail {
+  readonly #context: Context.Context<never>
+  readonly #log: (line: Effect.Effect<void>) => void
   readonly #loggedAt = new Map<string, number>()
 
-  refused(client: RefusedClient): Effect.Effect<void> {
-    return Effect.flatMap(Clock.currentTimeMillis, (now) => {
-      const key = `${client.endpoint_id} ${client.client_address}`
-      const loggedAt = this.#loggedAt.get(key)
-      if (loggedAt !== undefined && now - loggedAt < quiet) return count("allowlist_refused_again")
-      // Deleted first, so that the map stays in the order of the log.
-      this.#loggedAt.delete(key)
-      this.#loggedAt.set(key, now)
-      const [oldest] = this.#loggedAt.keys()
-      if (this.#loggedAt.size > mostRemembered && oldest !== undefined) this.#loggedAt.delete(oldest)
-      return Effect.logWarning("the allowlist refused a client").pipe(
-        Effect.annotateLogs({ ...client }),
-        Effect.andThen(count("allowlist_refused"))
-      )
-    })
+  /** The context has the registry of metrics, the clock and the loggers. */
+  constructor(context: Context.Context<never>) {
+    this.#context = context
+    this.#log = Effect.runForkWith(context)
+  }
+
+  refused(client: RefusedClient): void {
+    const now = Context.get(this.#context, Clock.Clock).currentTimeMillisUnsafe()
+    const key = `${client.endpoint_id} ${client.client_address}`
+    const loggedAt = this.#loggedAt.get(key)
+    if (loggedAt !== undefined && now - loggedAt < quiet) {
+      countIn(this.#context, "allowlist_refused_again")
+      return
+    }
+    // Deleted first, so that the map stays in the order of the log.
+    this.#loggedAt.delete(key)
+    this.#loggedAt.set(key, now)
+    const [oldest] = this.#loggedAt.keys()
+    if (this.#loggedAt.size > mostRemembered && oldest !== undefined) this.#loggedAt.delete(oldest)
+    this.#log(Effect.annotateLogs(Effect.logWarning("the allowlist refused a client"), { ...client }))
+    countIn(this.#context, "allowlist_refused")
   }
 }

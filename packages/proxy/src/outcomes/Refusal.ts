@@ -8,10 +8,10 @@ import { Data } from "effect"
 import { type ErrorFields, echo } from "../wire/ErrorResponse.ts"
 
 /** Ends the connection with an ErrorResponse. `event` is the label under which it is counted. */
-export class Refusal extends Data.TaggedError("Refusal")<ErrorFields & { readonly event: string }> {}
+export class Refusal extends Data.TaggedClass("Refusal")<ErrorFields & { readonly event: string }> {}
 
 /** Closes the connection without sending a byte, as Postgres does with input that it does not understand. */
-export class Hangup extends Data.TaggedError("Hangup")<{ readonly event: string }> {}
+export class Hangup extends Data.TaggedClass("Hangup")<{ readonly event: string }> {}
 
 const refusal = (event: string, sqlstate: string, message: string, hint: string) =>
   new Refusal({ event, sqlstate, message, hint })

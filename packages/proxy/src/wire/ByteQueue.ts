@@ -1,6 +1,8 @@
+const none = Buffer.alloc(0)
+
 /** Received bytes in order, independent of chunk boundaries. Parsers peek, and take complete packets only. */
 export class ByteQueue {
-  #bytes: Buffer = Buffer.alloc(0)
+  #bytes: Buffer = none
 
   get length(): number {
     return this.#bytes.length
@@ -25,7 +27,7 @@ export class ByteQueue {
   /** Takes all bytes. */
   rest(): Buffer {
     const all = this.#bytes
-    this.#bytes = Buffer.alloc(0)
+    this.#bytes = none
     return all
   }
 }

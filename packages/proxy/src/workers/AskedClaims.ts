@@ -3,14 +3,14 @@
  *
  * Without an answer in time the connection is refused as by a full proxy: more than the limit never gets in.
  */
-import { Effect } from "effect"
-import { type Claims, type Entered, type Entrant, LimitReached } from "../connection/Claims.ts"
+import type { Claims, Entered, Entrant, Limit } from "../connection/Claims.ts"
+import { type Cancel, nothing } from "../control-plane/Run.ts"
 import type { Address } from "../networks/Address.ts"
 import type { Inquiry } from "./Inquiry.ts"
 import type { FromWorker, WorkerQuestions } from "./messages.ts"
 
-/** How long the parent may take to count, and to find a place: clients wait for one for 30 s. */
-const [patience, placePatience] = ["5 seconds", "35 seconds"] as const
+/** How long the parent may take to count, and to find a place, in milliseconds: clients wait for one for 30 s. */
+const [patience, placePatience] = [5_000, 35_000]
 
 export class AskedClaims implements Claims {
   readonly #connection: number
@@ -37,22 +37,22 @@ export class AskedClaims implements Claims {
     this.#onClose = onClose
   }
 
-  handshake(peer: Address): Effect.Effect<boolean> {
-    if (this.#counted) return Effect.succeed(true)
+  handshake(peer: Address, done: (within: boolean) => void): Cancel {
+    if (this.#counted) {
+      done(true)
+      return nothing
+    }
     const asks = { connection: this.#connection, peer: peer.text }
-    return Effect.map(this.#inquiry.ask("handshake", asks, patience), (counted) => counted === true)
+    return this.#inquiry.ask("handshake", asks, patience, (counted) => done(counted === true))
   }
 
-  enter({ endpoint_id, org_id, peer, user }: Entrant): Effect.Effect<Entered, LimitReached> {
+  enter({ endpoint_id, org_id, peer, user }: Entrant, done: (entered: Entered | Limit) => void): Cancel {
     const asks = { connection: this.#connection, endpoint_id, org_id: org_id ?? null, peer: peer.text, user }
-    return Effect.flatMap(this.#inquiry.ask("enter", asks, placePatience), (entered = "connections") =>
-      typeof entered === "string" ? Effect.fail(new LimitReached({ what: entered })) : Effect.succeed(entered)
-    )
+    return this.#inquiry.ask("enter", asks, placePatience, (entered = "connections") => done(entered))
   }
 
-  get mayWake(): Effect.Effect<boolean> {
-    const asked = this.#inquiry.ask("mayWake", { connection: this.#connection }, patience)
-    return Effect.map(asked, (may) => may === true)
+  mayWake(done: (may: boolean) => void): Cancel {
+    return this.#inquiry.ask("mayWake", { connection: this.#connection }, patience, (may) => done(may === true))
   }
 
   relayed(evict: () => void): void {

@@ -1,5 +1,6 @@
 /** Questions to the other process of a channel that wait for their answers, each for a limited time. */
-import { type Duration, Effect } from "effect"
+import { Effect } from "effect"
+import type { Cancel } from "../control-plane/Run.ts"
 import type { Answered, Asked, Questions } from "./messages.ts"
 
 export class Inquiry<Q extends Questions> {
@@ -11,18 +12,42 @@ export class Inquiry<Q extends Questions> {
     this.#send = send
   }
 
-  /** The answer; `undefined` if none has come in time, or if the other process has ended. */
+  /**
+   * `done` gets the answer; `undefined` if none has come in time, or if the other process has ended. `patience` in
+   * milliseconds.
+   */
   ask<const About extends keyof Q>(
     about: About,
     asks: Q[About]["asks"],
-    patience: Duration.Input
+    patience: number,
+    done: (answer: Q[About]["gets"] | undefined) => void
+  ): Cancel {
+    const question = ++this.#last
+    const over = () => {
+      clearTimeout(timer)
+      this.#waiting.delete(question)
+    }
+    const timer = setTimeout(() => {
+      over()
+      done(undefined)
+    }, patience)
+    this.#waiting.set(question, (answer) => {
+      over()
+      done(answer)
+    })
+    this.#send({ _tag: "Asked", question, about, asks })
+    return over
+  }
+
+  /** The same as an effect. */
+  answerTo<const About extends keyof Q>(
+    about: About,
+    asks: Q[About]["asks"],
+    patience: number
   ): Effect.Effect<Q[About]["gets"] | undefined> {
-    return Effect.callback<Q[About]["gets"] | undefined>((resume) => {
-      const question = ++this.#last
-      this.#waiting.set(question, (answer) => resume(Effect.succeed(answer)))
-      this.#send({ _tag: "Asked", question, about, asks })
-      return Effect.sync(() => void this.#waiting.delete(question))
-    }).pipe(Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.undefined }))
+    return Effect.callback((resume) =>
+      Effect.sync(this.ask(about, asks, patience, (answer) => resume(Effect.succeed(answer))))
+    )
   }
 
   /** How many questions wait. */
@@ -31,14 +56,11 @@ export class Inquiry<Q extends Questions> {
   }
 
   answered({ answer, question }: Answered): void {
-    const waiting = this.#waiting.get(question)
-    this.#waiting.delete(question)
-    waiting?.(answer)
+    this.#waiting.get(question)?.(answer)
   }
 
   /** The other process has ended: no question gets an answer. */
   end(): void {
-    for (const waiting of this.#waiting.values()) waiting(undefined)
-    this.#waiting.clear()
+    for (const waiting of [...this.#waiting.values()]) waiting(undefined)
   }
 }

@@ -3,16 +3,16 @@
  *
  * Pitfall: waiting for a worker to give back what it holds. One that was killed says nothing.
  */
-import { Effect, type Fiber } from "effect"
 import type { Claims } from "../connection/Claims.ts"
+import { type Cancel, nothing } from "../control-plane/Run.ts"
 import { parsePeer } from "../networks/Address.ts"
 import type { Asked, FromParent, WorkerQuestions } from "./messages.ts"
 
 interface Kept {
   readonly claims: Claims
   relayed: boolean
-  /** Waits for a place. */
-  entering: Fiber.Fiber<unknown> | undefined
+  /** Ends the wait for a place. */
+  leave: Cancel
 }
 
 /** A question about the limits: every one but that for a cancel key. */
@@ -23,12 +23,10 @@ type Gets = WorkerQuestions[LimitQuestion["about"]]["gets"]
 export class Ledger {
   readonly #kept = new Map<number, Kept>()
   readonly #send: (message: FromParent) => void
-  readonly #fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>
   #relayed = 0
 
-  constructor(send: (message: FromParent) => void, fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>) {
+  constructor(send: (message: FromParent) => void) {
     this.#send = send
-    this.#fork = fork
   }
 
   /** The number of connections, and of those that are relayed. */
@@ -41,29 +39,27 @@ export class Ledger {
   }
 
   add(connection: number, claims: Claims): void {
-    this.#kept.set(connection, { claims, relayed: false, entering: undefined })
+    this.#kept.set(connection, { claims, relayed: false, leave: nothing })
   }
 
   /** Answers a question about a connection. One that has ended in between gets nothing. */
   asked(asked: LimitQuestion): void {
     const kept = this.#kept.get(asked.asks.connection)
     if (kept === undefined) return
-    const answered = (counted: Effect.Effect<Gets>) =>
-      this.#fork(Effect.map(counted, (answer) => this.#send({ _tag: "Answered", question: asked.question, answer })))
+    const answered = (answer: Gets) => this.#send({ _tag: "Answered", question: asked.question, answer })
     const { claims } = kept
     if (asked.about === "mayWake") {
-      answered(claims.mayWake)
+      claims.mayWake(answered)
       return
     }
     const peer = parsePeer(asked.asks.peer)
     if (peer === undefined) return
     if (asked.about === "handshake") {
-      answered(claims.handshake(peer))
+      claims.handshake(peer, answered)
       return
     }
     const { endpoint_id, org_id, user } = asked.asks
-    const entered = claims.enter({ endpoint_id, org_id: org_id ?? undefined, peer, user })
-    kept.entering = answered(Effect.catchTag(entered, "LimitReached", ({ what }) => Effect.succeed<Gets>(what)))
+    kept.leave = claims.enter({ endpoint_id, org_id: org_id ?? undefined, peer, user }, answered)
   }
 
   isRelayed(connection: number): void {
@@ -83,7 +79,7 @@ export class Ledger {
     if (kept === undefined) return
     this.#kept.delete(connection)
     if (kept.relayed) this.#relayed--
-    kept.entering?.interruptUnsafe()
+    kept.leave()
     kept.claims.close()
   }
 

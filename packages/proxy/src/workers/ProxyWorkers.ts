@@ -15,7 +15,7 @@ import { makeDeadlines } from "../connection/Deadlines.ts"
 import { makeTls } from "../connection/Tls.ts"
 import { listen } from "../listen.ts"
 import { parsePeer } from "../networks/Address.ts"
-import { count } from "../outcomes/AuditTrail.ts"
+import { countIn } from "../outcomes/AuditTrail.ts"
 import type { Proxy, ProxyError } from "../Proxy.ts"
 import { handshakeLimit, limitsOf, monotonic, type ProxyConfig, trustedPeers } from "../ProxyConfig.ts"
 import type { WorkerConfig } from "./messages.ts"
@@ -54,8 +54,8 @@ const exitGrace = Duration.seconds(5)
 const [pause, longestPause] = [100, 10_000]
 /** A worker that has lived for so long has not failed to start, in milliseconds. */
 const settled = 60_000
-/** How long a worker may take to answer, and how many cancel requests may ask at once. */
-const [patience, mostAsking] = ["2 seconds", 256] as const
+/** How long a worker may take to answer, in milliseconds, and how many cancel requests may ask at once. */
+const [patience, mostAsking] = [2_000, 256]
 
 /** Listens until the scope closes, then drains. */
 export const runProxyWorkers = (
@@ -68,6 +68,7 @@ export const runProxyWorkers = (
     // A mistake in the configuration is found here, once.
     if (config.tls !== undefined) yield* Effect.scoped(makeTls(config.tls))
     const deadlines = yield* makeDeadlines(handshakeLimit)
+    const context = yield* Effect.context()
     const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
     const workers = new Set<Worker>()
     const waiting = new Set<Arrival>()
@@ -82,7 +83,7 @@ export const runProxyWorkers = (
       arrival.waited()
       arrival.claims.close()
       arrival.socket.destroy()
-      fork(count(event))
+      countIn(context, event)
     }
 
     /** Hands waiting connections to workers, the one with the fewest connections first. */
@@ -109,13 +110,18 @@ export const runProxyWorkers = (
       socket.on("error", ignore)
       const refuse = (event: string) => {
         socket.destroy()
-        fork(count(event))
+        countIn(context, event)
       }
       const claims = limits.open()
       if (claims === undefined) return refuse("limit_connections")
       const direct = parsePeer(socket.remoteAddress ?? "")
       const counted = direct !== undefined && !trusted(direct)
-      const within = !counted || Effect.runSync(claims.handshake(direct))
+      let within = !counted
+      // Of this process, so it answers at once.
+      if (counted)
+        claims.handshake(direct, (it) => {
+          within = it
+        })
       if (direct !== undefined && within) return wait({ connection: ++arrived, socket, claims, counted })
       claims.close()
       refuse(within ? "client_left" : "limit_handshakes")
@@ -127,7 +133,7 @@ export const runProxyWorkers = (
       asking++
       const others = [...workers].filter((worker) => worker !== asker && worker.ready)
       fork(
-        Effect.forEach(others, ({ inquiry }) => inquiry.ask("cancelTarget", { key }, patience), {
+        Effect.forEach(others, ({ inquiry }) => inquiry.answerTo("cancelTarget", { key }, patience), {
           concurrency: "unbounded"
         }).pipe(
           Effect.map((targets) => answer(targets.find((target) => target !== undefined && target !== null) ?? null)),
@@ -159,7 +165,7 @@ export const runProxyWorkers = (
       Effect.scoped(
         Effect.gen(function* () {
           const worker = yield* Effect.acquireRelease(
-            Effect.sync(() => new Worker(forkProcess(), start, fork, events)),
+            Effect.sync(() => new Worker(forkProcess(), start, events)),
             (it) => Effect.sync(() => it.kill())
           )
           workers.add(worker)
@@ -242,7 +248,7 @@ export const runProxyWorkers = (
         Effect.forEach(
           serving(),
           (worker) =>
-            Effect.map(worker.inquiry.ask("metrics", {}, patience), (text) => {
+            Effect.map(worker.inquiry.answerTo("metrics", {}, patience), (text) => {
               worker.metrics = text ?? worker.metrics
               return worker.metrics
             }),

@@ -1,7 +1,7 @@
 /** A worker as its parent sees it: a process, what its connections have of the limits, and the socket on its way to it. */
 import type { ChildProcess } from "node:child_process"
 import type { Socket } from "node:net"
-import { Deferred, type Effect, Exit, type Fiber } from "effect"
+import { Deferred, Exit } from "effect"
 import type { Claims } from "../connection/Claims.ts"
 import { Inquiry } from "./Inquiry.ts"
 import { Ledger } from "./Ledger.ts"
@@ -14,6 +14,7 @@ import type {
   WorkerConfig,
   WorkerQuestions
 } from "./messages.ts"
+import { Outbox } from "./Outbox.ts"
 
 /** An accepted connection on its way to a worker. */
 export interface Arrival {
@@ -48,6 +49,7 @@ export class Worker {
   readonly #child: ChildProcess
   readonly #ledger: Ledger
   readonly #events: WorkerEvents
+  readonly #outbox: Outbox<FromParent>
   #ready = false
   #over = false
   #arriving: Arrival | undefined
@@ -56,15 +58,19 @@ export class Worker {
   constructor(
     child: ChildProcess,
     start: { readonly config: WorkerConfig; readonly setup: unknown },
-    fork: (effect: Effect.Effect<void>) => Fiber.Fiber<void>,
     events: WorkerEvents
   ) {
     this.#child = child
     this.#events = events
+    this.#outbox = new Outbox((messages) => {
+      if (child.connected) child.send(messages, ignore)
+    })
     this.inquiry = new Inquiry((asked) => this.send(asked))
-    this.#ledger = new Ledger((message) => this.send(message), fork)
+    this.#ledger = new Ledger((message) => this.send(message))
     // Its other end is `workers/serveAsWorker.ts`, which sends nothing else.
-    child.on("message", (message) => this.#receive(message as FromWorker))
+    child.on("message", (messages) => {
+      for (const message of messages as ReadonlyArray<FromWorker>) this.#receive(message)
+    })
     // An error event without a listener terminates the process. `close` follows, or the process never began.
     child.on("error", () => child.pid === undefined && this.#end(null, null))
     // Not at its `exit`, after which messages of it may still come.
@@ -94,7 +100,7 @@ export class Worker {
   }
 
   send(message: FromParent): void {
-    if (this.#child.connected) this.#child.send(message, ignore)
+    this.#outbox.add(message)
   }
 
   /**
@@ -106,7 +112,7 @@ export class Worker {
     this.#inTime = this.#events.limit(() => this.kill())
     const { connection, counted, socket } = arrival
     if (this.#child.connected)
-      this.#child.send({ _tag: "Connection", connection, counted }, socket, { keepOpen: true }, ignore)
+      this.#child.send([{ _tag: "Connection", connection, counted }], socket, { keepOpen: true }, ignore)
   }
 
   kill(): void {

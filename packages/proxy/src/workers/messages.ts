@@ -2,11 +2,12 @@
  * What the processes of a proxy with workers tell each other: JSON over the channel of Node. Both are of one version,
  * because the workers are started by the process that they talk to, from the same files.
  *
- * A connection has a number, which the parent gives it. A question has a number of its asker, and the answer repeats it.
+ * What is sent is an array of messages: those of a moment (`Outbox.ts`), or one alone with its socket. A connection has a
+ * number, which the parent gives it. A question has a number of its asker, and the answer repeats it.
  */
 import type { EndpointId, OrgId } from "@narthex/core"
 import type { CancelTarget } from "../connection/CancelKeys.ts"
-import type { Entered, LimitReached } from "../connection/Claims.ts"
+import type { Entered, Limit } from "../connection/Claims.ts"
 import type { ProxyConfig } from "../ProxyConfig.ts"
 
 /** What a worker is started with. `host` and `port` are the parent's, and so are the limits. */
@@ -23,7 +24,7 @@ export type WorkerQuestions = {
       readonly peer: string
       readonly user: string
     }
-    readonly gets: Entered | LimitReached["what"]
+    readonly gets: Entered | Limit
   }
   readonly mayWake: { readonly asks: { readonly connection: number }; readonly gets: boolean }
   readonly cancelTarget: { readonly asks: { readonly key: string }; readonly gets: CancelTarget | null }

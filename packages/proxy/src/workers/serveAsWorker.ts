@@ -14,14 +14,17 @@ import { graceOf, type UnreadableNetwork } from "../ProxyConfig.ts"
 import { AskedClaims } from "./AskedClaims.ts"
 import { Inquiry } from "./Inquiry.ts"
 import type { Asked, FromParent, FromWorker, ParentQuestions, WorkerConfig, WorkerQuestions } from "./messages.ts"
+import { Outbox } from "./Outbox.ts"
 
 /** The end of a channel of Node that the started process has: `process`. */
 export interface ParentChannel {
   readonly connected: boolean
-  readonly send?: ((message: FromWorker, ...rest: [undefined, undefined, () => void]) => unknown) | undefined
-  readonly on: (event: "message", listener: (message: unknown, socket?: unknown) => void) => unknown
+  readonly send?:
+    | ((messages: ReadonlyArray<FromWorker>, ...rest: [undefined, undefined, () => void]) => unknown)
+    | undefined
+  readonly on: (event: "message", listener: (messages: unknown, socket?: unknown) => void) => unknown
   readonly once: {
-    (event: "message", listener: (message: unknown) => void): unknown
+    (event: "message", listener: (messages: unknown) => void): unknown
     (event: "disconnect", listener: () => void): unknown
   }
 }
@@ -32,15 +35,15 @@ const reportGrace = Duration.seconds(10)
 /** The time after which a worker that drains has ended. */
 export const drainLimit = (config: WorkerConfig): Duration.Duration => Duration.sum(graceOf(config), reportGrace)
 
-/** How long the parent may take to ask the other workers for a cancel key. */
-const patience = "3 seconds"
+/** How long the parent may take to ask the other workers for a cancel key, in milliseconds. */
+const patience = 3_000
 
 /** What the parent starts this worker with: the first message. */
 export const workerStart = (channel: ParentChannel) =>
   Effect.callback<{ readonly config: WorkerConfig; readonly setup: unknown }>((resume) => {
-    channel.once("message", (message) => {
+    channel.once("message", (messages) => {
       // The parent is `workers/ProxyWorkers.ts`, which sends nothing else first.
-      const { config, setup } = message as Extract<FromParent, { readonly _tag: "Start" }>
+      const [{ config, setup }] = messages as readonly [Extract<FromParent, { readonly _tag: "Start" }>]
       resume(Effect.succeed({ config, setup }))
     })
   })
@@ -52,14 +55,17 @@ export const serveAsWorker = (
 ): Effect.Effect<void, UnreadableNetwork | UnusableCertificate, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
     const context = yield* Effect.context()
-    const send = (message: FromWorker) => {
-      if (channel.connected) channel.send?.(message, undefined, undefined, () => {})
-    }
+    const { add: send } = new Outbox<FromWorker>((messages) => {
+      if (channel.connected) channel.send?.(messages, undefined, undefined, () => {})
+    })
     const inquiry = new Inquiry<WorkerQuestions>(send)
     const open = new Map<number, AskedClaims>()
     const over = yield* Deferred.make<void>()
     const proxy = yield* makeProxy(config, (key) =>
-      Effect.map(inquiry.ask("cancelTarget", { key: key.toString("hex") }, patience), (target) => target ?? undefined)
+      Effect.map(
+        inquiry.answerTo("cancelTarget", { key: key.toString("hex") }, patience),
+        (target) => target ?? undefined
+      )
     )
     const finish = () => Deferred.doneUnsafe(over, Exit.void)
 
@@ -100,8 +106,10 @@ export const serveAsWorker = (
       }
     }
 
-    // The parent sends nothing else, and with a connection its socket.
-    channel.on("message", (message, socket) => receive(message as FromParent, socket as Socket | undefined))
+    // The parent sends nothing else, and with a connection alone its socket.
+    channel.on("message", (messages, socket) => {
+      for (const message of messages as ReadonlyArray<FromParent>) receive(message, socket as Socket | undefined)
+    })
     channel.once("disconnect", finish)
     if (!channel.connected) finish()
     send({ _tag: "Ready" })

@@ -1,37 +1,25 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { EndpointId } from "@narthex/core"
-import { Effect, Exit, Fiber } from "effect"
-import { AuthenticationGate, defaultAuthenticationLimits } from "../../src/connection/AuthenticationGate.ts"
-import { Held } from "../../src/connection/Held.ts"
+import { Effect } from "effect"
+import { AuthenticationGate, defaultAuthenticationLimits, type Place } from "../../src/connection/AuthenticationGate.ts"
 
 const endpoint_id = EndpointId.make("ep-a")
 
-/** Flushes what fibers do between two timers. */
-const settled = Effect.promise(() => vi.advanceTimersByTimeAsync(0))
-
 const gated = (limits: Partial<typeof defaultAuthenticationLimits> = {}) => {
   const gate = new AuthenticationGate({ ...defaultAuthenticationLimits, ...limits }, () => Date.now())
-  const enter = Effect.fnUntraced(function* (address: string, user = "stranger") {
-    const held = new Held()
-    const fiber = yield* Effect.forkDetach(Effect.exit(gate.enter({ endpoint_id, address, user }, held)), {
-      startImmediately: true
-    })
-    yield* settled
+  return (address: string, user = "stranger") => {
+    const answers: Array<Place | undefined> = []
+    const cancel = gate.enter({ endpoint_id, address, user }, (place) => answers.push(place))
     return {
-      leave: Effect.andThen(
-        Fiber.interrupt(fiber),
-        Effect.sync(() => held.release())
-      ),
-      /** The place; `undefined` while the client waits, and if it was refused. */
-      place: () => {
-        const outcome = fiber.pollUnsafe()
-        const entered = outcome !== undefined && Exit.isSuccess(outcome) ? outcome.value : undefined
-        return entered !== undefined && Exit.isSuccess(entered) ? entered.value : undefined
+      leave: () => {
+        cancel()
+        answers[0]?.release()
       },
-      over: () => fiber.pollUnsafe() !== undefined
+      /** The place; `undefined` while the client waits, and if it was refused. */
+      place: () => answers[0],
+      over: () => answers.length > 0
     }
-  })
-  return enter
+  }
 }
 
 /** `beforeEach` replaces timers, and the clock of `Date`. */
@@ -44,12 +32,11 @@ describe("AuthenticationGate", () => {
   it.live("one address gets only a part of the places of an endpoint", () =>
     Effect.gen(function* () {
       const enter = gated({ unauthenticated: 3, unauthenticated_per_address: 2 })
-      const one = [yield* enter("a"), yield* enter("a"), yield* enter("a")]
-      const other = [yield* enter("b"), yield* enter("b")]
+      const one = [enter("a"), enter("a"), enter("a")]
+      const other = [enter("b"), enter("b")]
       const places = () => [...one, ...other].map((it) => it.place() !== undefined)
       assert.deepStrictEqual(places(), [true, true, false, true, false])
       one[0]?.place()?.release()
-      yield* settled
       // The newest client whose address has a free place.
       assert.deepStrictEqual(places(), [true, true, false, true, true])
       assert.isTrue(other[1]?.place()?.waited)
@@ -60,27 +47,27 @@ describe("AuthenticationGate", () => {
   it.live("a known user gets a place however many strangers hold", () =>
     Effect.gen(function* () {
       const enter = gated({ unauthenticated: 2, unauthenticated_per_address: 1 })
-      const owner = yield* enter("a", "owner")
+      const owner = enter("a", "owner")
       owner.place()?.authenticated()
-      yield* enter("a")
-      yield* enter("b")
-      assert.isUndefined((yield* enter("c")).place())
-      const again = yield* enter("a", "owner")
+      enter("a")
+      enter("b")
+      assert.isUndefined(enter("c").place())
+      const again = enter("a", "owner")
       assert.isTrue(again.place()?.known)
       yield* pass(86_400_000)
       again.place()?.release()
-      assert.isFalse((yield* enter("z", "owner")).place()?.known ?? false)
+      assert.isFalse(enter("z", "owner").place()?.known ?? false)
     })
   )
 
   it.live("a client that does not authenticate is evicted after the timeout, and earlier if another one waits", () =>
     Effect.gen(function* () {
       const enter = gated({ unauthenticated: 1 })
-      const slow = yield* enter("a")
+      const slow = enter("a")
       const ended: Array<string> = []
-      const begin = (who: Effect.Success<typeof slow.leave> | string, it: typeof slow) =>
+      const begin = (who: string, it: typeof slow) =>
         it.place()?.begin(() => {
-          ended.push(String(who))
+          ended.push(who)
           it.place()?.release()
         })
       begin("slow", slow)
@@ -89,10 +76,10 @@ describe("AuthenticationGate", () => {
       yield* pass(1)
       assert.deepStrictEqual(ended, ["slow"])
 
-      const next = yield* enter("a")
+      const next = enter("a")
       begin("next", next)
       yield* pass(1_000)
-      const waiting = yield* enter("b")
+      const waiting = enter("b")
       assert.isUndefined(waiting.place())
       yield* pass(2_000)
       assert.deepStrictEqual(ended, ["slow", "next"])
@@ -100,7 +87,7 @@ describe("AuthenticationGate", () => {
 
       begin("waiting", waiting)
       yield* pass(4_000)
-      const late = yield* enter("c")
+      const late = enter("c")
       assert.deepStrictEqual(ended, ["slow", "next", "waiting"])
       assert.isDefined(late.place())
     })
@@ -109,26 +96,26 @@ describe("AuthenticationGate", () => {
   it.live("a client waits for thirty seconds, and leaves nothing behind when it goes away", () =>
     Effect.gen(function* () {
       const enter = gated({ unauthenticated: 1 })
-      const holder = yield* enter("a")
-      const [gone, patient] = [yield* enter("b"), yield* enter("b")]
-      yield* gone.leave
+      const holder = enter("a")
+      const [gone, patient] = [enter("b"), enter("b")]
+      gone.leave()
       yield* pass(29_999)
       assert.isFalse(patient.over())
       yield* pass(1)
       assert.isTrue(patient.over())
       assert.isUndefined(patient.place())
-      yield* holder.leave
-      assert.isDefined((yield* enter("c")).place())
+      holder.leave()
+      assert.isDefined(enter("c").place())
     })
   )
 
   it.live("a full queue drops the oldest client of the address with the most", () =>
     Effect.gen(function* () {
       const enter = gated({ unauthenticated: 1 })
-      yield* enter("a")
-      const owner = yield* enter("b")
+      enter("a")
+      const owner = enter("b")
       const flood = []
-      for (let n = 0; n < 512; n++) flood.push(yield* enter("c"))
+      for (let n = 0; n < 512; n++) flood.push(enter("c"))
       assert.isFalse(owner.over())
       assert.deepStrictEqual(
         flood.map((it) => it.over()),

@@ -69,6 +69,19 @@ describe("ComputeSocket", () => {
     })
   )
 
+  it.live("a session has a buffer of 1 kB until a read has filled it, and of 4 kB from then on", () =>
+    Effect.gen(function* () {
+      const { send, sizes } = yield* reading
+      yield* send("short")
+      yield* send("short")
+      assert.deepStrictEqual(sizes(), [1_024, 1_024])
+      yield* send("x".repeat(1_024))
+      yield* send("y".repeat(3_000))
+      yield* send("z")
+      assert.strictEqual(sizes().at(-1), 4_096)
+    })
+  )
+
   it.live("a long result is read into a large buffer, and the session has a small one after it", () =>
     Effect.gen(function* () {
       const { answer, send, sizes } = yield* reading

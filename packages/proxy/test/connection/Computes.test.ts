@@ -1,8 +1,8 @@
 /** What a wake says about where a compute is, for clients that come after it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { makeComputes } from "../../src/connection/Computes.ts"
-import { Held } from "../../src/connection/Held.ts"
+import { makeComputes, type ReachError, type Reached, type Waker } from "../../src/connection/Computes.ts"
+import type { Dialler } from "../../src/connection/dial.ts"
 import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
 import { usual } from "../support/clients.ts"
@@ -10,6 +10,11 @@ import { refusingCompute } from "../support/harness.ts"
 import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
 
 const settings = { refresh: Duration.hours(1), max_stale: Duration.hours(1) }
+
+const mayWake: Waker["mayWake"] = (done) => {
+  done(true)
+  return () => {}
+}
 
 describe("a suspended compute", () => {
   it.live("is woken again by a client that was resolved after the last wake, and not by one from before it", () =>
@@ -26,10 +31,12 @@ describe("a suspended compute", () => {
       const admitted = yield* allowlists.check({ endpoint_id, project_id, peer })
       const reach = (asked_at: number) =>
         Effect.gen(function* () {
-          const held = new Held()
-          yield* Effect.addFinalizer(() => Effect.sync(() => held.release()))
+          const dialler: Dialler = { compute: undefined }
+          yield* Effect.addFinalizer(() => Effect.sync(() => dialler.compute?.socket.destroy()))
           const located = { compute: undefined, asked_at }
-          yield* computes.reach(admitted, located, usual, { kind: "known", mayWake: Effect.succeed(true) }, held)
+          yield* Effect.callback<Reached, ReachError>((resume) =>
+            Effect.sync(computes.reach(admitted, located, usual, { kind: "known", mayWake }, dialler, resume))
+          )
           return control.wakes.length
         }).pipe(Effect.scoped)
 

@@ -50,21 +50,21 @@ const dialled = Effect.callback<readonly [near: ComputeSocket, far: Socket]>((re
 const unbegun = Effect.gen(function* () {
   const [client, farClient] = yield* pair
   const [compute, farServer] = yield* dialled
-  const server = compute.socket
   const heard: Array<Buffer> = []
   farClient.on("data", (chunk: Buffer) => heard.push(chunk))
   farServer.on("data", () => {})
   for (const far of [farClient, farServer]) far.on("error", () => {}).once("end", () => far.end())
-  const keys: Array<string> = []
-  const changes: Array<string> = []
+  const [keys, changes]: [Array<string>, Array<string>] = [[], []]
   const relay = new Relay({
     client,
     server: compute,
     fromClient: Buffer.alloc(0),
     fromServer: message("R", "\0\0\0\0"),
-    onCancelKey: (key) => keys.push(key.toString("latin1")),
-    onAuthenticated: () => changes.push("authenticated"),
-    onBusy: () => changes.push("busy"),
+    events: {
+      cancelKey: (key) => keys.push(key.toString("latin1")),
+      authenticated: () => changes.push("authenticated"),
+      busy: () => changes.push("busy")
+    },
     now: () => 0
   })
   const passed = (from: Socket, to: Socket, bytes: Buffer) =>
@@ -81,7 +81,7 @@ const unbegun = Effect.gen(function* () {
     })
   const answer = (...messages: ReadonlyArray<Buffer>) => passed(farServer, farClient, Buffer.concat(messages))
   const ask = (...messages: ReadonlyArray<Buffer>) => passed(farClient, farServer, Buffer.concat(messages))
-  return { answer, ask, changes, client, farClient, farServer, heard, keys, relay, server }
+  return { answer, ask, changes, client, farClient, farServer, heard, keys, relay, server: compute.socket }
 })
 
 /** Relays to the end of the session. */

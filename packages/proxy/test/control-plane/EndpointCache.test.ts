@@ -3,12 +3,21 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { ControlPlane } from "../../src/control-plane/ControlPlane.ts"
-import { type EndpointCache, makeEndpointCache } from "../../src/control-plane/EndpointCache.ts"
+import {
+  type EndpointCache,
+  type Located,
+  makeEndpointCache,
+  type ResolveError
+} from "../../src/control-plane/EndpointCache.ts"
 import { followChanges } from "../../src/control-plane/followChanges.ts"
 import { endpoint_id, MemoryControlPlane } from "../support/MemoryControlPlane.ts"
 
 const running = { generation: 4, running: true, address: "/run/a", start: () => Promise.reject(new Error("started")) }
 const noLists = { changed: () => Effect.void, reload: Effect.void }
+
+/** Asks as a connection does. */
+const resolve = (endpoints: EndpointCache) =>
+  Effect.callback<Located, ResolveError>((resume) => Effect.sync(endpoints.resolve(endpoint_id, resume)))
 
 /** A cache that follows the changes. `connect` is what a connection does: it asks, and is watched until it is cut. */
 const cached = Effect.fnUntraced(function* (refresh: Duration.Input) {
@@ -27,7 +36,7 @@ const cached = Effect.fnUntraced(function* (refresh: Duration.Input) {
       unwatch()
     })
   }
-  const connect = Effect.map(endpoints.resolve(endpoint_id), ({ asked_at }) => watch(asked_at))
+  const connect = Effect.map(resolve(endpoints), ({ asked_at }) => watch(asked_at))
   return { connect, control, cuts, endpoints, watch }
 })
 
@@ -40,7 +49,7 @@ const disabledMeanwhile = Effect.fnUntraced(function* (
 ) {
   const held = yield* Deferred.make<void>()
   control.answering = Deferred.await(held)
-  const earlier = yield* Effect.forkChild(endpoints.resolve(endpoint_id))
+  const earlier = yield* Effect.forkChild(resolve(endpoints))
   yield* soon
   control.disabled = true
   yield* control.hint
@@ -81,6 +90,35 @@ describe("EndpointCache", () => {
     })
   )
 
+  it.effect("a connection to an earlier start that is relayed after one to the present start is cut, too", () =>
+    Effect.gen(function* () {
+      const { control, cuts, endpoints, watch } = yield* cached("1 hour")
+      control.restarts++
+      yield* resolve(endpoints)
+      watch(Number.POSITIVE_INFINITY, 5)
+      yield* resolve(endpoints)
+      watch(Number.POSITIVE_INFINITY, 4)
+      yield* resolve(endpoints)
+      assert.deepStrictEqual(cuts, ["suspended 4"])
+    })
+  )
+
+  it.effect("a connection that began after a question is not cut by its answer", () =>
+    Effect.gen(function* () {
+      const { connect, control, cuts, endpoints, watch } = yield* cached("1 hour")
+      yield* connect
+      const held = yield* Deferred.make<void>()
+      control.answering = Deferred.await(held)
+      control.suspended = true
+      const question = yield* Effect.forkChild(resolve(endpoints))
+      yield* soon
+      watch(Number.POSITIVE_INFINITY, 5)
+      yield* Deferred.succeed(held, undefined)
+      yield* Fiber.join(question)
+      assert.deepStrictEqual(cuts, ["suspended 4"])
+    })
+  )
+
   it.effect("an answer to a question from before the notification is not taken for one after it", () =>
     Effect.gen(function* () {
       const { connect, control, cuts, endpoints } = yield* cached("1 hour")
@@ -95,12 +133,12 @@ describe("EndpointCache", () => {
   it.effect("an endpoint that changes between the answer to a connection and its relay cuts it", () =>
     Effect.gen(function* () {
       const { control, cuts, endpoints, watch } = yield* cached("1 hour")
-      const { asked_at } = yield* endpoints.resolve(endpoint_id)
+      const { asked_at } = yield* resolve(endpoints)
       control.disabled = true
       yield* control.hint
       yield* soon
       // Another client has asked in between.
-      assert.isTrue((yield* endpoints.resolve(endpoint_id)).endpoint.disabled)
+      assert.isTrue((yield* resolve(endpoints)).endpoint.disabled)
       watch(asked_at)
       yield* soon
       assert.deepStrictEqual(cuts, ["disabled 4"])
@@ -119,9 +157,9 @@ describe("EndpointCache", () => {
   it.effect("the same for one that is deleted, of which nothing is known any more", () =>
     Effect.gen(function* () {
       const { control, cuts, endpoints, watch } = yield* cached("1 hour")
-      const { asked_at } = yield* endpoints.resolve(endpoint_id)
+      const { asked_at } = yield* resolve(endpoints)
       control.gone = true
-      assert.strictEqual((yield* Effect.flip(endpoints.resolve(endpoint_id)))._tag, "EndpointUnknown")
+      assert.strictEqual((yield* Effect.flip(resolve(endpoints)))._tag, "EndpointUnknown")
       watch(asked_at)
       yield* soon
       assert.deepStrictEqual(cuts, ["disabled 4"])
@@ -131,7 +169,7 @@ describe("EndpointCache", () => {
   it.effect("notifications cost one question at a time, and none without a connection", () =>
     Effect.gen(function* () {
       const { connect, control, endpoints } = yield* cached("1 hour")
-      yield* endpoints.resolve(endpoint_id)
+      yield* resolve(endpoints)
       yield* control.hint
       yield* soon
       assert.lengthOf(control.resolves, 1)

@@ -14,19 +14,16 @@ describe("AuditTrail", () => {
   it.effect("a refused address is logged once a minute, and another address immediately", () =>
     Effect.gen(function* () {
       const said: Array<unknown> = []
-      const trail = new AuditTrail()
-      const refused = (address: string) =>
-        Effect.provide(
-          trail.refused({ ...client, client_address: address }),
-          Logger.layer([Logger.make(({ message }) => void said.push(message))])
-        )
-      yield* refused("198.51.100.7")
-      yield* refused("198.51.100.7")
+      const logger = Logger.layer([Logger.make(({ message }) => void said.push(message))])
+      const trail = new AuditTrail(yield* Effect.provide(Effect.context(), logger))
+      const refused = (client_address: string) => trail.refused({ ...client, client_address })
+      refused("198.51.100.7")
+      refused("198.51.100.7")
       assert.strictEqual(said.length, 1)
-      yield* refused("198.51.100.8")
+      refused("198.51.100.8")
       assert.strictEqual(said.length, 2)
       yield* TestClock.adjust("1 minute")
-      yield* refused("198.51.100.7")
+      refused("198.51.100.7")
       assert.strictEqual(said.length, 3)
     })
   )

@@ -1,7 +1,5 @@
-import { assert, describe, it } from "@effect/vitest"
+import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { EndpointId } from "@narthex/core"
-import { Effect, Fiber } from "effect"
-import { TestClock } from "effect/testing"
 import { parsePeer } from "../../src/networks/Address.ts"
 import { AskedClaims } from "../../src/workers/AskedClaims.ts"
 import { Inquiry } from "../../src/workers/Inquiry.ts"
@@ -25,52 +23,58 @@ const asking = (counted = false) => {
 }
 
 describe("AskedClaims", () => {
-  it.effect("without an answer a connection is refused as by a full proxy", () =>
-    Effect.gen(function* () {
-      const { claims, inquiry } = asking()
-      const handshake = yield* Effect.forkChild(claims.handshake(peer))
-      const entered = yield* Effect.forkChild(Effect.flip(claims.enter(entrant)))
-      const mayWake = yield* Effect.forkChild(claims.mayWake)
-      yield* TestClock.adjust("35 seconds")
-      assert.isFalse(yield* Fiber.join(handshake))
-      assert.strictEqual((yield* Fiber.join(entered)).what, "connections")
-      assert.isFalse(yield* Fiber.join(mayWake))
-      assert.strictEqual(inquiry.size, 0)
-    })
-  )
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))
+  afterEach(() => void vi.useRealTimers())
 
-  it.effect("a connection whose parent has ended is refused at once", () =>
-    Effect.gen(function* () {
-      const { claims, inquiry } = asking()
-      const entered = yield* Effect.forkChild(Effect.flip(claims.enter(entrant)), { startImmediately: true })
-      inquiry.end()
-      assert.strictEqual((yield* Fiber.join(entered)).what, "connections")
-    })
-  )
+  it("without an answer a connection is refused as by a full proxy", () => {
+    const { claims, inquiry } = asking()
+    const answers: Array<unknown> = []
+    const answered = (answer: unknown) => void answers.push(answer)
+    claims.handshake(peer, answered)
+    claims.mayWake(answered)
+    claims.enter(entrant, answered)
+    vi.advanceTimersByTime(4_999)
+    assert.deepStrictEqual(answers, [])
+    vi.advanceTimersByTime(1)
+    assert.deepStrictEqual(answers, [false, false])
+    vi.advanceTimersByTime(30_000)
+    assert.deepStrictEqual(answers, [false, false, "connections"])
+    assert.strictEqual(inquiry.size, 0)
+  })
 
-  it.effect("the answer of the parent decides", () =>
-    Effect.gen(function* () {
-      const { claims, inquiry, sent } = asking()
-      const answered = (answer: unknown) => {
-        const asked = sent.at(-1)
-        if (asked?._tag === "Asked") inquiry.answered({ _tag: "Answered", question: asked.question, answer })
-      }
-      const entered = yield* Effect.forkChild(claims.enter(entrant), { startImmediately: true })
-      answered({ known: true, waited: false })
-      assert.deepStrictEqual(yield* Fiber.join(entered), { known: true, waited: false })
-      const refused = yield* Effect.forkChild(Effect.flip(claims.enter(entrant)), { startImmediately: true })
-      answered("organization")
-      assert.strictEqual((yield* Fiber.join(refused)).what, "organization")
-    })
-  )
+  it("a connection whose parent has ended is refused at once", () => {
+    const { claims, inquiry } = asking()
+    const answers: Array<unknown> = []
+    claims.enter(entrant, (answer) => answers.push(answer))
+    inquiry.end()
+    assert.deepStrictEqual(answers, ["connections"])
+  })
 
-  it.effect("a handshake that the parent has counted is not counted again", () =>
-    Effect.gen(function* () {
-      const { claims, sent } = asking(true)
-      assert.isTrue(yield* claims.handshake(peer))
-      assert.deepStrictEqual(sent, [])
-    })
-  )
+  it("the answer of the parent decides, and none comes after a cancel", () => {
+    const { claims, inquiry, sent } = asking()
+    const answer = (answer: unknown) => {
+      const asked = sent.at(-1)
+      if (asked?._tag === "Asked") inquiry.answered({ _tag: "Answered", question: asked.question, answer })
+    }
+    const answers: Array<unknown> = []
+    const answered = (answer: unknown) => void answers.push(answer)
+    claims.enter(entrant, answered)
+    answer({ known: true, waited: false })
+    claims.enter(entrant, answered)
+    answer("organization")
+    const cancel = claims.enter(entrant, answered)
+    cancel()
+    answer("connections")
+    assert.deepStrictEqual(answers, [{ known: true, waited: false }, "organization"])
+    assert.deepStrictEqual([inquiry.size, vi.getTimerCount()], [0, 0])
+  })
+
+  it("a handshake that the parent has counted is not counted again", () => {
+    const { claims, sent } = asking(true)
+    const answers: Array<unknown> = []
+    claims.handshake(peer, (answer) => answers.push(answer))
+    assert.deepStrictEqual([answers, sent], [[true], []])
+  })
 
   it("an eviction cuts a session until it has authenticated, and the end is told once", () => {
     const { claims, closed, sent } = asking()

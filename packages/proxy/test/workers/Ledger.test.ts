@@ -1,7 +1,6 @@
 /** Two workers of one proxy whose parent counts for both: docs/design/proxy.md P48. */
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { EndpointId, OrgId } from "@narthex/core"
-import { Effect } from "effect"
 import { defaultAuthenticationLimits } from "../../src/connection/AuthenticationGate.ts"
 import { Limits } from "../../src/connection/Claims.ts"
 import { defaultConnectionLimits } from "../../src/connection/ConnectionLimiter.ts"
@@ -25,7 +24,7 @@ const pair = (limited: Partial<typeof defaultConnectionLimits & typeof defaultAu
   let connections = 0
   const worker = () => {
     const sent: Array<FromParent> = []
-    const ledger = new Ledger((message) => sent.push(message), Effect.runFork)
+    const ledger = new Ledger((message) => sent.push(message))
     const ask = async (asked: Parameters<Ledger["asked"]>[0]) => {
       ledger.asked(asked)
       await settled()

@@ -3,7 +3,6 @@ import type { ChildProcess } from "node:child_process"
 import { EventEmitter } from "node:events"
 import { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
 import type { Claims } from "../../src/connection/Claims.ts"
 import type { FromParent, FromWorker } from "../../src/workers/messages.ts"
 import { type Arrival, Worker } from "../../src/workers/Worker.ts"
@@ -12,14 +11,14 @@ class Played extends EventEmitter {
   connected = true
   readonly pid = 1
   readonly sent: Array<FromParent> = []
-  send(message: FromParent) {
-    this.sent.push(message)
+  send(messages: ReadonlyArray<FromParent>) {
+    this.sent.push(...messages)
   }
   kill(signal: string) {
     this.emit("close", null, signal)
   }
   says(message: FromWorker) {
-    this.emit("message", message)
+    this.emit("message", [message])
   }
 }
 
@@ -41,16 +40,11 @@ const made = () => {
     }
   }
   // What `Worker` uses of a process.
-  const worker = new Worker(
-    child as unknown as ChildProcess,
-    { config: { domain: "" }, setup: null },
-    Effect.runFork,
-    events
-  )
+  const worker = new Worker(child as unknown as ChildProcess, { config: { domain: "" }, setup: null }, events)
   const claims: Claims = {
-    handshake: () => Effect.succeed(true),
-    enter: () => Effect.succeed({ known: true, waited: false }),
-    mayWake: Effect.succeed(true),
+    handshake: () => () => {},
+    enter: () => () => {},
+    mayWake: () => () => {},
     relayed: () => {},
     authenticated: () => {},
     close: () => void closed++

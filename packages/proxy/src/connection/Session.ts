@@ -1,0 +1,107 @@
+/**
+ * A connection in RELAY: what it holds, what may cut it, and what its compute says that others need to know.
+ *
+ * It ends once, when both of its sides are closed, and gives everything back then.
+ *
+ * Pitfall: a reference to what opened the connection. It would live as long as the session, and with it packets and
+ * parameters.
+ */
+import type { Socket } from "node:net"
+import type { RunningCompute } from "@narthex/api"
+import type { Admitted } from "../allowlist/checkAllowlist.ts"
+import type { Reported } from "../control-plane/ActivityReports.ts"
+import { addRelayed } from "../outcomes/AuditTrail.ts"
+import { cuts, type Refusal } from "../outcomes/Refusal.ts"
+import { encodeFatal } from "../wire/ErrorResponse.ts"
+import type { Claims } from "./Claims.ts"
+import type { Reached } from "./Computes.ts"
+import type { OpeningConnection } from "./OpeningConnection.ts"
+import { Relay, type RelayEvents } from "./Relay.ts"
+import type { SharedState } from "./SharedState.ts"
+
+/** Takes over what the connection holds. `asked_at` is that of the answer about its endpoint. */
+export const beginSession = (client: OpeningConnection, reached: Reached, asked_at: number): void => {
+  const session = new Session(client, reached)
+  const relay = new Relay({
+    client: client.socket,
+    server: reached.server,
+    fromClient: client.reader.detach(),
+    fromServer: reached.first,
+    events: session,
+    now: client.shared.now
+  })
+  session.watch(relay, asked_at)
+  client.handOver()
+  relay.start(() => session.end())
+}
+
+class Session implements RelayEvents {
+  readonly #shared: SharedState
+  readonly #claims: Claims
+  readonly #admitted: Admitted
+  readonly #compute: RunningCompute
+  /** The socket that was accepted, and that of TLS over it. */
+  readonly #client: Socket
+  readonly #accepted: Socket
+  /** What undoes what the session has done, the last first. */
+  readonly #releases: Array<() => void> = []
+  #relay: Relay | undefined
+  #reported: Reported | undefined
+
+  constructor({ accepted, claims, shared, socket }: OpeningConnection, { admitted, compute }: Reached) {
+    this.#shared = shared
+    this.#claims = claims
+    this.#admitted = admitted
+    this.#compute = compute
+    this.#client = socket
+    this.#accepted = accepted
+  }
+
+  /** From here the session is counted, and is cut when it may not go on. */
+  watch(relay: Relay, asked_at: number): void {
+    const { allowlists, connections, context, endpoints } = this.#shared
+    const { generation } = this.#compute
+    const { endpoint_id } = this.#admitted
+    const cut = (why: Refusal) => relay.cut(encodeFatal(why))
+    this.#relay = relay
+    connections.relays.add(relay)
+    addRelayed(context, 1)
+    // Watching begins before the first byte is relayed, so a change since the check cuts immediately.
+    this.#releases.push(
+      allowlists.watch(this.#admitted, () => cut(cuts.rules)),
+      endpoints.watch({ endpoint_id, generation, asked_at }, (why) => cut(cuts[why]))
+    )
+    this.#claims.relayed(() => cut(cuts.authentication))
+    if (connections.draining !== undefined) relay.cutWhenIdle(encodeFatal(cuts.drain))
+  }
+
+  cancelKey(key: Buffer): void {
+    const { endpoint_id, project_id } = this.#admitted
+    const target = { endpoint_id, project_id, address: this.#compute.address }
+    this.#releases.push(this.#shared.cancelKeys.add(key, target))
+  }
+
+  authenticated(): void {
+    this.#claims.authenticated()
+    const relay = this.#relay
+    if (relay === undefined) return
+    const reported = this.#shared.activity.open(this.#admitted.endpoint_id, this.#compute.generation, relay)
+    this.#reported = reported
+    this.#releases.push(reported.close)
+  }
+
+  busy(): void {
+    this.#reported?.busy()
+  }
+
+  end(): void {
+    for (let last = this.#releases.pop(); last !== undefined; last = this.#releases.pop()) last()
+    const { connections, context } = this.#shared
+    addRelayed(context, -1)
+    if (this.#relay !== undefined) connections.relays.delete(this.#relay)
+    this.#claims.close()
+    connections.closed()
+    this.#client.destroy()
+    this.#accepted.destroy()
+  }
+}
