@@ -60,6 +60,19 @@ export const consoleShell: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "console",
+    file: "packages/console/src/sessions/OpenedCookies.ts",
+    tests: ["packages/console/test/sealedCookies.test.ts"],
+    faults: [
+      {
+        id: "console-cookie-kept-beyond-its-end",
+        find: "found.exp <= Math.floor(now / 1000)",
+        put: "found.exp <= 0",
+        why: "A cookie expires also where its content is remembered."
+      }
+    ]
+  },
+  {
+    area: "console",
     file: "packages/console/src/web/securityHeaders.ts",
     tests: shell,
     faults: [

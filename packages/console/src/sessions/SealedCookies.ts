@@ -4,9 +4,10 @@
  * One key encrypts all kinds of cookies. Each names its purpose as audience and is accepted for that purpose only, so a
  * sign-in attempt cannot be replayed as a session.
  */
-import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, type Option, Redacted } from "effect"
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from "jose"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
+import { OpenedCookies } from "./OpenedCookies.ts"
 
 export type CookiePurpose = "session" | "sign-in"
 
@@ -24,6 +25,19 @@ export class SealedCookies extends Context.Service<
     Effect.gen(function* () {
       const key = Redacted.value((yield* ConsoleSettings).cookie_key)
       if (key.length !== 32) return yield* Effect.die(new Error("The cookie key must have 32 bytes."))
+      const opened = new OpenedCookies()
+
+      const decrypted = (purpose: CookiePurpose, text: string, now: number) =>
+        Effect.tryPromise(() =>
+          jwtDecrypt(text, key, {
+            audience: purpose,
+            currentDate: new Date(now),
+            requiredClaims: ["exp"],
+            keyManagementAlgorithms: ["dir"],
+            contentEncryptionAlgorithms: ["A256GCM"]
+          })
+        ).pipe(Effect.map(({ payload }) => payload))
+
       return SealedCookies.of({
         seal: (purpose, content, until) =>
           Effect.promise(() =>
@@ -34,19 +48,17 @@ export class SealedCookies extends Context.Service<
               .encrypt(key)
           ),
         open: (purpose, text) =>
-          Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            Effect.option(
-              Effect.tryPromise(() =>
-                jwtDecrypt(text, key, {
-                  audience: purpose,
-                  currentDate: new Date(now),
-                  requiredClaims: ["exp"],
-                  keyManagementAlgorithms: ["dir"],
-                  contentEncryptionAlgorithms: ["A256GCM"]
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+            const known = purpose === "session" ? opened.find(text, now) : undefined
+            if (known !== undefined) return Effect.succeedSome(known)
+            return Effect.option(
+              Effect.tap(decrypted(purpose, text, now), (content) =>
+                Effect.sync(() => {
+                  if (purpose === "session") opened.add(text, content)
                 })
               )
             )
-          ).pipe(Effect.map(Option.map(({ payload }) => payload)))
+          })
       })
     })
   )
