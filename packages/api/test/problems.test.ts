@@ -1,13 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
+  bodyOfProblem,
   ConflictProblem,
   isProblemCode,
   NotFoundProblem,
+  OtherProblem,
   problemCatalog,
+  problemOfBody,
   problems,
   ResourceBusyProblem
 } from "@narthex/api"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { HttpServerRespondable, HttpServerResponse } from "effect/http"
 
 const codes = Object.keys(problemCatalog).filter(isProblemCode)
@@ -61,5 +64,22 @@ describe("problems", () => {
       new ResourceBusyProblem({ retry_after_ms: 1500, blocking_operation_id: "op" })
     )
     assert.deepInclude(encoded, { retry_after_ms: 1500, blocking_operation_id: "op" })
+  })
+
+  it("a known problem has a body, and the body is read as the problem", () => {
+    for (const code of codes) {
+      const problem = new problems[code]({ detail: "why", request_id: "r-1" })
+      const body = Option.getOrThrow(bodyOfProblem(problem))
+      assert.deepInclude(body, { code, detail: "why", request_id: "r-1" })
+      assert.deepStrictEqual(Option.getOrThrow(problemOfBody(body)), problem)
+    }
+  })
+
+  it("another value has no body, and another body is no problem", () => {
+    const other = new OtherProblem({ status: 404, code: "not_found", title: "Not found." })
+    for (const value of [other, { code: "teapot" }, { code: 1 }, "not_found", null])
+      assert.isTrue(Option.isNone(bodyOfProblem(value)), JSON.stringify(value))
+    for (const body of [{ code: "not_found" }, { code: "toString" }, { code: 1 }, "not_found", null])
+      assert.isTrue(Option.isNone(problemOfBody(body)), JSON.stringify(body))
   })
 })

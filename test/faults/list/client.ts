@@ -116,5 +116,37 @@ export const client: ReadonlyArray<FaultsOfFile> = [
         why: "A replay without its secret is not an answer."
       }
     ]
+  },
+  {
+    area: "client",
+    file: "packages/api/src/client/refusals.ts",
+    tests: ["packages/api/test/client/refusals.test.ts"],
+    faults: [
+      {
+        id: "client-codecs-of-refusals",
+        find: "Array.from(endpoint.middlewares, ({ key }) => ({ key, error: [] }))",
+        put: "[...endpoint.middlewares]",
+        why: "A call that succeeds makes no codec of its errors."
+      },
+      {
+        id: "client-refusal-undecoded",
+        find: "if (response === undefined) return Effect.fail(error)",
+        put: "if (response === undefined || decode === undefined) return Effect.fail(error)",
+        why: "A refusal is the problem that the contract declares."
+      }
+    ]
+  },
+  {
+    area: "client",
+    file: "packages/api/src/problems/madeByFirstUse.ts",
+    tests: ["packages/api/test/madeByFirstUse.test.ts"],
+    faults: [
+      {
+        id: "problem-class-made-again",
+        find: "if (made === undefined) {",
+        put: "{",
+        why: "A class is made once."
+      }
+    ]
   }
 ]

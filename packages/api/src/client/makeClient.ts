@@ -23,6 +23,7 @@ import { ClientCredential, ClientHeaders } from "./ClientCredential.ts"
 import { type ClientSession, type ClientTokens, makeClientTokens, saysExpired } from "./ClientSession.ts"
 import { eventStream } from "./eventStream.ts"
 import { LastAttempt } from "./LastAttempt.ts"
+import { decodingRefusals, withoutErrors } from "./refusals.ts"
 import { defaultRetries, type RetrySettings, retrying } from "./retries.ts"
 import type { StreamItem, StreamRefused, SubscriptionOptions } from "./Subscription.ts"
 import { type AwaitedOperation, type WaitOptions, waitFor } from "./waitFor.ts"
@@ -152,7 +153,12 @@ export const makeClient = (
       const contract = given as unknown as HttpApi.Top
       const endpoint = contract.groups[group]?.endpoints[name]
       if (endpoint === undefined) return () => Effect.die(new Error(`The contract has no call ${group}.${name}.`))
-      const making = HttpApiClient.endpoint(contract, { httpClient, group, endpoint: name as never })
+      const making = HttpApiClient.endpoint(withoutErrors(contract, group, endpoint), {
+        httpClient,
+        group,
+        endpoint: name as never,
+        transformResponse: decodingRefusals(contract, group, endpoint)
+      })
       const call = Effect.runSyncWith(services)(making as Effect.Effect<unknown>) as AnyCall
       return completed(group, endpoint, call, retries, credential)
     }

@@ -4,10 +4,13 @@
  * Handlers leave `request_id` out; the server adds it to every answer, and `detail` where they leave it out: the
  * sentences of the code. They leave it out wherever the body must be the same for several causes: `not_found` for
  * foreign, deleted, malformed and unknown ids, `invalid_token` for every credential that is not valid.
+ *
+ * A class is made by its first use (docs/design/client.md L29): all of them together have a thousand schemas.
  */
-import { Schema } from "effect"
+import { Option, Predicate, Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
-import { type ProblemCode, problemCatalog } from "./problemCatalog.ts"
+import { madeByFirstUse } from "./madeByFirstUse.ts"
+import { isProblemCode, type ProblemCode, problemCatalog } from "./problemCatalog.ts"
 
 const declare = <const Code extends ProblemCode>(code: Code) => ({
   type: `urn:narthex:problem:${code}` as const,
@@ -19,6 +22,30 @@ const members = <const Code extends ProblemCode>(code: Code) => ({
   code: Schema.tag(code),
   request_id: Schema.optionalKey(Schema.String)
 })
+
+/** The class of a code. `fields` are what its body has in addition. */
+const Problem =
+  <Self>() =>
+  <
+    const Tag extends string,
+    const Code extends ProblemCode,
+    Fields extends HttpApiError.ProblemExtensionFields = Record<never, never>
+  >(
+    tag: Tag,
+    code: Code,
+    fields?: Fields
+  ): HttpApiError.ProblemClass<
+    Self,
+    Tag,
+    `urn:narthex:problem:${Code}`,
+    (typeof problemCatalog)[Code]["status"],
+    { readonly code: Schema.tag<Code>; readonly request_id: Schema.optionalKey<Schema.String> } & Fields,
+    unknown
+  > =>
+    madeByFirstUse(
+      // The type of the result depends on `Self`, which is not known here.
+      () => HttpApiError.Problem<Self>()(tag, declare(code), { ...members(code), ...fields }) as never
+    )
 
 /** What the call requires, and what the credential holds. */
 const rights = {
@@ -33,216 +60,150 @@ export const RequestIssue = Schema.Struct({
   message: Schema.String
 })
 export type RequestIssue = typeof RequestIssue.Type
+const issues = { errors: Schema.optionalKey(Schema.Array(RequestIssue)) }
 
-export class MalformedRequestProblem extends HttpApiError.Problem<MalformedRequestProblem>()(
+export class MalformedRequestProblem extends Problem<MalformedRequestProblem>()(
   "MalformedRequestProblem",
-  declare("malformed_request"),
-  members("malformed_request")
+  "malformed_request"
 ) {}
 
-export class UnauthenticatedProblem extends HttpApiError.Problem<UnauthenticatedProblem>()(
+export class UnauthenticatedProblem extends Problem<UnauthenticatedProblem>()(
   "UnauthenticatedProblem",
-  declare("unauthenticated"),
-  members("unauthenticated")
+  "unauthenticated"
 ) {}
 
-export class InvalidTokenProblem extends HttpApiError.Problem<InvalidTokenProblem>()(
-  "InvalidTokenProblem",
-  declare("invalid_token"),
-  members("invalid_token")
-) {}
+export class InvalidTokenProblem extends Problem<InvalidTokenProblem>()("InvalidTokenProblem", "invalid_token") {}
 
-export class InvalidCodeProblem extends HttpApiError.Problem<InvalidCodeProblem>()(
-  "InvalidCodeProblem",
-  declare("invalid_code"),
-  members("invalid_code")
-) {}
+export class InvalidCodeProblem extends Problem<InvalidCodeProblem>()("InvalidCodeProblem", "invalid_code") {}
 
-export class TokenExpiredProblem extends HttpApiError.Problem<TokenExpiredProblem>()(
-  "TokenExpiredProblem",
-  declare("token_expired"),
-  members("token_expired")
-) {}
+export class TokenExpiredProblem extends Problem<TokenExpiredProblem>()("TokenExpiredProblem", "token_expired") {}
 
-export class SignInRequiredProblem extends HttpApiError.Problem<SignInRequiredProblem>()(
+export class SignInRequiredProblem extends Problem<SignInRequiredProblem>()(
   "SignInRequiredProblem",
-  declare("sign_in_required"),
-  members("sign_in_required")
+  "sign_in_required"
 ) {}
 
-export class AlphaPendingProblem extends HttpApiError.Problem<AlphaPendingProblem>()(
+export class AlphaPendingProblem extends Problem<AlphaPendingProblem>()(
   "AlphaPendingProblem",
-  declare("alpha_pending"),
-  { ...members("alpha_pending"), ...rights }
+  "alpha_pending",
+  rights
 ) {}
 
-export class EmailNotAllowedProblem extends HttpApiError.Problem<EmailNotAllowedProblem>()(
+export class EmailNotAllowedProblem extends Problem<EmailNotAllowedProblem>()(
   "EmailNotAllowedProblem",
-  declare("email_not_allowed"),
-  members("email_not_allowed")
+  "email_not_allowed"
 ) {}
 
-export class ScopeInsufficientProblem extends HttpApiError.Problem<ScopeInsufficientProblem>()(
+export class ScopeInsufficientProblem extends Problem<ScopeInsufficientProblem>()(
   "ScopeInsufficientProblem",
-  declare("scope_insufficient"),
-  { ...members("scope_insufficient"), ...rights }
+  "scope_insufficient",
+  rights
 ) {}
 
-export class CapabilityInsufficientProblem extends HttpApiError.Problem<CapabilityInsufficientProblem>()(
+export class CapabilityInsufficientProblem extends Problem<CapabilityInsufficientProblem>()(
   "CapabilityInsufficientProblem",
-  declare("capability_insufficient"),
-  { ...members("capability_insufficient"), ...rights }
+  "capability_insufficient",
+  rights
 ) {}
 
-export class RoleInsufficientProblem extends HttpApiError.Problem<RoleInsufficientProblem>()(
+export class RoleInsufficientProblem extends Problem<RoleInsufficientProblem>()(
   "RoleInsufficientProblem",
-  declare("role_insufficient"),
-  { ...members("role_insufficient"), ...rights }
+  "role_insufficient",
+  rights
 ) {}
 
-export class SessionRequiredProblem extends HttpApiError.Problem<SessionRequiredProblem>()(
+export class SessionRequiredProblem extends Problem<SessionRequiredProblem>()(
   "SessionRequiredProblem",
-  declare("session_required"),
-  { ...members("session_required"), ...rights }
+  "session_required",
+  rights
 ) {}
 
-export class KeySelfOnlyProblem extends HttpApiError.Problem<KeySelfOnlyProblem>()(
-  "KeySelfOnlyProblem",
-  declare("key_self_only"),
-  { ...members("key_self_only"), ...rights }
-) {}
+export class KeySelfOnlyProblem extends Problem<KeySelfOnlyProblem>()("KeySelfOnlyProblem", "key_self_only", rights) {}
 
-export class NotAMemberProblem extends HttpApiError.Problem<NotAMemberProblem>()(
-  "NotAMemberProblem",
-  declare("not_a_member"),
-  { ...members("not_a_member"), ...rights }
-) {}
+export class NotAMemberProblem extends Problem<NotAMemberProblem>()("NotAMemberProblem", "not_a_member", rights) {}
 
-export class AddressNotListedProblem extends HttpApiError.Problem<AddressNotListedProblem>()(
+export class AddressNotListedProblem extends Problem<AddressNotListedProblem>()(
   "AddressNotListedProblem",
-  declare("address_not_listed"),
-  members("address_not_listed")
+  "address_not_listed"
 ) {}
 
-export class NotFoundProblem extends HttpApiError.Problem<NotFoundProblem>()(
-  "NotFoundProblem",
-  declare("not_found"),
-  members("not_found")
-) {}
+export class NotFoundProblem extends Problem<NotFoundProblem>()("NotFoundProblem", "not_found") {}
 
-export class MethodNotAllowedProblem extends HttpApiError.Problem<MethodNotAllowedProblem>()(
+export class MethodNotAllowedProblem extends Problem<MethodNotAllowedProblem>()(
   "MethodNotAllowedProblem",
-  declare("method_not_allowed"),
-  members("method_not_allowed")
+  "method_not_allowed"
 ) {}
 
-export class NotAcceptableProblem extends HttpApiError.Problem<NotAcceptableProblem>()(
-  "NotAcceptableProblem",
-  declare("not_acceptable"),
-  members("not_acceptable")
-) {}
+export class NotAcceptableProblem extends Problem<NotAcceptableProblem>()("NotAcceptableProblem", "not_acceptable") {}
 
-export class ConflictProblem extends HttpApiError.Problem<ConflictProblem>()(
-  "ConflictProblem",
-  declare("conflict"),
-  members("conflict")
-) {}
+export class ConflictProblem extends Problem<ConflictProblem>()("ConflictProblem", "conflict") {}
 
-export class IdempotencyConflictProblem extends HttpApiError.Problem<IdempotencyConflictProblem>()(
+export class IdempotencyConflictProblem extends Problem<IdempotencyConflictProblem>()(
   "IdempotencyConflictProblem",
-  declare("idempotency_conflict"),
-  members("idempotency_conflict")
+  "idempotency_conflict"
 ) {}
 
-export class IdempotencyInProgressProblem extends HttpApiError.Problem<IdempotencyInProgressProblem>()(
+export class IdempotencyInProgressProblem extends Problem<IdempotencyInProgressProblem>()(
   "IdempotencyInProgressProblem",
-  declare("idempotency_in_progress"),
-  { ...members("idempotency_in_progress"), ...retry }
+  "idempotency_in_progress",
+  retry
 ) {}
 
-export class BodyTooLargeProblem extends HttpApiError.Problem<BodyTooLargeProblem>()(
-  "BodyTooLargeProblem",
-  declare("body_too_large"),
-  members("body_too_large")
-) {}
+export class BodyTooLargeProblem extends Problem<BodyTooLargeProblem>()("BodyTooLargeProblem", "body_too_large") {}
 
-export class UnsupportedMediaTypeProblem extends HttpApiError.Problem<UnsupportedMediaTypeProblem>()(
+export class UnsupportedMediaTypeProblem extends Problem<UnsupportedMediaTypeProblem>()(
   "UnsupportedMediaTypeProblem",
-  declare("unsupported_media_type"),
-  members("unsupported_media_type")
+  "unsupported_media_type"
 ) {}
 
-export class InvalidRequestProblem extends HttpApiError.Problem<InvalidRequestProblem>()(
+export class InvalidRequestProblem extends Problem<InvalidRequestProblem>()(
   "InvalidRequestProblem",
-  declare("invalid_request"),
-  { ...members("invalid_request"), errors: Schema.optionalKey(Schema.Array(RequestIssue)) }
+  "invalid_request",
+  issues
 ) {}
 
-export class RegionRequiredProblem extends HttpApiError.Problem<RegionRequiredProblem>()(
+export class RegionRequiredProblem extends Problem<RegionRequiredProblem>()(
   "RegionRequiredProblem",
-  declare("region_required"),
-  members("region_required")
+  "region_required"
 ) {}
 
-export class RegionUnknownProblem extends HttpApiError.Problem<RegionUnknownProblem>()(
-  "RegionUnknownProblem",
-  declare("region_unknown"),
-  members("region_unknown")
-) {}
+export class RegionUnknownProblem extends Problem<RegionUnknownProblem>()("RegionUnknownProblem", "region_unknown") {}
 
-export class RegionImmutableProblem extends HttpApiError.Problem<RegionImmutableProblem>()(
+export class RegionImmutableProblem extends Problem<RegionImmutableProblem>()(
   "RegionImmutableProblem",
-  declare("region_immutable"),
-  members("region_immutable")
+  "region_immutable"
 ) {}
 
-export class MalformedCidrProblem extends HttpApiError.Problem<MalformedCidrProblem>()(
+export class MalformedCidrProblem extends Problem<MalformedCidrProblem>()(
   "MalformedCidrProblem",
-  declare("malformed_cidr"),
-  { ...members("malformed_cidr"), errors: Schema.optionalKey(Schema.Array(RequestIssue)) }
+  "malformed_cidr",
+  issues
 ) {}
 
 /** `quota` names the quota: `held` is what the organization has of it, `allowed` how much it may have. */
-export class QuotaExceededProblem extends HttpApiError.Problem<QuotaExceededProblem>()(
-  "QuotaExceededProblem",
-  declare("quota_exceeded"),
-  {
-    ...members("quota_exceeded"),
-    quota: Schema.optionalKey(Schema.String),
-    held: Schema.optionalKey(Schema.Int),
-    allowed: Schema.optionalKey(Schema.Int)
-  }
-) {}
-
-/** `blocking_operation_id` names the operation that must finish first. */
-export class ResourceBusyProblem extends HttpApiError.Problem<ResourceBusyProblem>()(
-  "ResourceBusyProblem",
-  declare("resource_busy"),
-  { ...members("resource_busy"), ...retry, blocking_operation_id: Schema.optionalKey(Schema.NullOr(Schema.String)) }
-) {}
-
-/** `limit` names the limit; `held` counts against it, and `allowed` is the most that may. */
-export class RateLimitedProblem extends HttpApiError.Problem<RateLimitedProblem>()(
-  "RateLimitedProblem",
-  declare("rate_limited"),
-  {
-    ...members("rate_limited"),
-    ...retry,
-    limit: Schema.optionalKey(Schema.String),
-    held: Schema.optionalKey(Schema.Int),
-    allowed: Schema.optionalKey(Schema.Int)
-  }
-) {}
-
-export class InternalProblem extends HttpApiError.Problem<InternalProblem>()("InternalProblem", declare("internal"), {
-  ...members("internal")
+export class QuotaExceededProblem extends Problem<QuotaExceededProblem>()("QuotaExceededProblem", "quota_exceeded", {
+  quota: Schema.optionalKey(Schema.String),
+  held: Schema.optionalKey(Schema.Int),
+  allowed: Schema.optionalKey(Schema.Int)
 }) {}
 
-export class UnavailableProblem extends HttpApiError.Problem<UnavailableProblem>()(
-  "UnavailableProblem",
-  declare("unavailable"),
-  { ...members("unavailable"), ...retry }
-) {}
+/** `blocking_operation_id` names the operation that must finish first. */
+export class ResourceBusyProblem extends Problem<ResourceBusyProblem>()("ResourceBusyProblem", "resource_busy", {
+  ...retry,
+  blocking_operation_id: Schema.optionalKey(Schema.NullOr(Schema.String))
+}) {}
+
+/** `limit` names the limit; `held` counts against it, and `allowed` is the most that may. */
+export class RateLimitedProblem extends Problem<RateLimitedProblem>()("RateLimitedProblem", "rate_limited", {
+  ...retry,
+  limit: Schema.optionalKey(Schema.String),
+  held: Schema.optionalKey(Schema.Int),
+  allowed: Schema.optionalKey(Schema.Int)
+}) {}
+
+export class InternalProblem extends Problem<InternalProblem>()("InternalProblem", "internal") {}
+
+export class UnavailableProblem extends Problem<UnavailableProblem>()("UnavailableProblem", "unavailable", retry) {}
 
 /** The class of each code. */
 export const problems = {
@@ -282,3 +243,21 @@ export const problems = {
 } as const satisfies Record<ProblemCode, unknown>
 
 export type AnyProblem = InstanceType<(typeof problems)[ProblemCode]>
+
+/** The class of the code that a value has, if the contract knows it. */
+const classOf = (value: unknown): (typeof problems)[ProblemCode] | undefined => {
+  const code = Predicate.hasProperty(value, "code") ? value.code : undefined
+  return typeof code === "string" && isProblemCode(code) ? problems[code] : undefined
+}
+
+/** The body of a problem, as the API answers it; none for another value. */
+export const bodyOfProblem = (problem: unknown): Option.Option<unknown> => {
+  const known = classOf(problem)
+  return known === undefined ? Option.none() : Schema.encodeUnknownOption(known)(problem)
+}
+
+/** The problem that a body describes, with all members that the contract defines; none for another body. */
+export const problemOfBody = (body: unknown): Option.Option<AnyProblem> => {
+  const known = classOf(body)
+  return known === undefined ? Option.none() : Schema.decodeUnknownOption(known)(body)
+}

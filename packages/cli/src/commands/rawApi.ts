@@ -4,7 +4,7 @@
  * Pitfall: accepting a URL. A pasted URL would send the credential to its server, so only a path is accepted.
  */
 import { readFileSync } from "node:fs"
-import { problems, readProblem } from "@narthex/api"
+import { problemOfBody, readProblem } from "@narthex/api"
 import { Effect, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
@@ -144,12 +144,12 @@ const fieldsOf = Effect.fnUntraced(function* (texts: ReadonlyArray<string>, valu
 
 const parse = Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))
 
-const decodeProblem = Schema.decodeOption(Schema.fromJsonString(Schema.Union(Object.values(problems))))
+const parsed = Schema.decodeOption(Schema.fromJsonString(Schema.Unknown))
 
 /** Decodes all members that the contract defines, so that `-o json` prints the whole problem. */
 const problemOf = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.gen(function* () {
-    const known = decodeProblem(yield* response.text)
+    const known = Option.flatMap(parsed(yield* response.text), problemOfBody)
     return Option.isSome(known) ? known.value : yield* readProblem(response)
   })
 

@@ -90,7 +90,8 @@ const inUse = (path: string) =>
 
 const Text = Schema.fromJsonString(StoredContexts)
 const decode = Schema.decodeEffect(Text)
-const encode = Schema.encodeEffect(Text)
+/** Made by a change: few commands write the file. */
+const encode = (stored: StoredContexts) => Schema.encodeEffect(Text)(stored)
 
 /** The message does not quote the content, which contains secrets. */
 const notUnderstood = (path: string) =>

@@ -3,8 +3,8 @@
  *
  * Causes are not part of the output; `--log-level debug` logs them.
  */
-import { type AnyProblem, type OtherProblem, problems, type StreamRefused } from "@narthex/api"
-import { Option, Schema } from "effect"
+import { type AnyProblem, bodyOfProblem, type OtherProblem, type StreamRefused } from "@narthex/api"
+import { Option, type Schema } from "effect"
 import type { HttpClientError } from "effect/http"
 import type { LocalFailure, Reported } from "./LocalFailure.ts"
 import { hintOf } from "./problemHints.ts"
@@ -119,10 +119,8 @@ const refusal = (problem: Refusal, json: unknown): Explanation => ({
 /** The problem in the form in which the API sent it. */
 const encoded = (problem: AnyProblem | OtherProblem): unknown => {
   const { _tag, ...members } = { ...problem }
-  return Option.getOrElse(encodeProblem(problem), () => members)
+  return Option.getOrElse(bodyOfProblem(problem), () => members)
 }
-
-const encodeProblem = Schema.encodeUnknownOption(Schema.Union(Object.values(problems)))
 
 const origin = (failure: HttpClientError.HttpClientError): string =>
   URL.canParse(failure.request.url) ? new URL(failure.request.url).origin : failure.request.url

@@ -3,12 +3,10 @@ import { Effect, Option, Schema } from "effect"
 import { HttpClientError } from "effect/http"
 import { clientFailure, NarthexError } from "../../problems/NarthexError.ts"
 import { readProblem } from "../../problems/OtherProblem.ts"
-import { problems } from "../../problems/Problems.ts"
+import { bodyOfProblem } from "../../problems/Problems.ts"
 import type { Attempt } from "../LastAttempt.ts"
 import { exceededBound, refusedByFetch } from "../retries.ts"
 import { retryAfterMillis } from "../retryAfter.ts"
-
-const encodeProblem = Schema.encodeUnknownOption(Schema.Union(Object.values(problems)))
 
 /** The members that every problem and every refused stream has. */
 const Refusal = Schema.Struct({
@@ -39,7 +37,7 @@ const refused = (error: object, attempt: Attempt | undefined, now: number): Nart
         detail: detail ?? title,
         request_id: request_id ?? headers?.["x-request-id"],
         retry_after_ms: retryAfterMillis(headers?.["retry-after"], now) ?? retry_after_ms,
-        body: Option.getOrElse(encodeProblem(error), () => membersOf(error)),
+        body: Option.getOrElse(bodyOfProblem(error), () => membersOf(error)),
         cause: error
       })
     }
