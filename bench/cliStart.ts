@@ -1,6 +1,6 @@
 /**
  * CPU time and start-up time of the command line as times of `node -e 0` in the same run: `narthex --version`, `whoami`,
- * `project list` and `--help` from the compile cache, and the limits below them: a call of `node:http` alone, and the
+ * `project list` and `--help` with kept code, and the limits below them: a call of `node:http` alone, and the
  * smallest command of Effect that makes a call (`smallestCall.ts`).
  *
  * `node --conditions=source bench/cliStart.ts [rounds]`. They take turns; the results are ratios of the medians. The
@@ -8,7 +8,7 @@
  */
 import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bundle } from "../packages/cli/bundle.ts"
@@ -49,6 +49,9 @@ const bareCall = `
   })
 `
 
+/** Copies the executable of the command line, which loads the bundle in `../dist`. */
+const executableIn = (bin: string) => cpSync(join(import.meta.dirname, "../packages/cli/bin"), bin, { recursive: true })
+
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
@@ -68,14 +71,12 @@ try {
 
   writeFileSync(join(folder, "package.json"), '{"type":"module","version":"0.1.0"}')
   const bin = join(folder, "bin", "narthex.js")
-  await bundle(join(folder, "dist", "narthex.js"))
-  mkdirSync(join(folder, "bin"))
-  copyFileSync(join(import.meta.dirname, "../packages/cli/bin/narthex.js"), bin)
+  await bundle(join(folder, "dist", "narthex.cjs"))
+  executableIn(join(folder, "bin"))
   // The same executable with another program, so that it is bundled and cached as the command line is.
   const smallest = join(folder, "smallest", "bin", "narthex.js")
-  await bundle(join(folder, "smallest", "dist", "narthex.js"), join(import.meta.dirname, "smallestCall.ts"))
-  mkdirSync(join(folder, "smallest", "bin"))
-  copyFileSync(bin, smallest)
+  await bundle(join(folder, "smallest", "dist", "narthex.cjs"), join(import.meta.dirname, "smallestCall.ts"))
+  executableIn(join(folder, "smallest", "bin"))
 
   const commands = {
     "node -e 0": ["-e", "0"],

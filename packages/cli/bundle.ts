@@ -1,11 +1,11 @@
 /**
- * `node packages/cli/bundle.ts`: bundles the command line without dependencies: `dist/narthex.js`, and the parts that
+ * `node packages/cli/bundle.ts`: bundles the command line without dependencies: `dist/narthex.cjs`, and the parts that
  * it loads when a command needs them, in `dist/parts`.
  *
  * It does not check types; `npm run check` does.
  */
-import { chmodSync, rmSync } from "node:fs"
-import { basename, dirname, join } from "node:path"
+import { rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { build } from "rolldown"
 import { deferredBuiltins } from "./bundle/deferredBuiltins.ts"
 import { deferredModules } from "./bundle/deferredModules.ts"
@@ -22,7 +22,7 @@ const sharedBy = 8
 export const bundle = async (file: string, program = join(source, "src", "main.ts")): Promise<void> => {
   const folder = dirname(file)
   rmSync(join(folder, "parts"), { recursive: true, force: true })
-  await build({
+  const { output } = await build({
     input: program,
     cwd: source,
     platform: "node",
@@ -32,12 +32,14 @@ export const bundle = async (file: string, program = join(source, "src", "main.t
     transform: { inject: { "Intl.Segmenter": [join(source, "bundle", "DeferredSegmenter.ts"), "DeferredSegmenter"] } },
     output: {
       dir: folder,
-      entryFileNames: basename(file),
-      chunkFileNames: "parts/[name]-[hash].js",
-      format: "esm",
+      // The digests are what kept code is found by (bin/loadBundle.cjs).
+      entryFileNames: "parts/[name]-[hash].cjs",
+      chunkFileNames: "parts/[name]-[hash].cjs",
+      // Code can be kept of scripts, not of ES modules.
+      format: "cjs",
+      strict: true,
       codeSplitting: { groups: [{ name: "shared", minShareCount: sharedBy }] },
-      minify: true,
-      banner: ({ isEntry }) => (isEntry ? "#!/usr/bin/env node" : "")
+      minify: true
     },
     logLevel: "warn",
     // A name that a module does not have is a warning, and `undefined` at run time.
@@ -45,7 +47,8 @@ export const bundle = async (file: string, program = join(source, "src", "main.t
       if (log.code === "IMPORT_IS_UNDEFINED") throw new Error(log.message)
     }
   })
-  chmodSync(file, 0o755)
+  const entry = output.find((part) => part.type === "chunk" && part.isEntry)
+  writeFileSync(file, `require("./${entry?.fileName}")\n`)
 }
 
-if (import.meta.main) await bundle(join(source, "dist", "narthex.js"))
+if (import.meta.main) await bundle(join(source, "dist", "narthex.cjs"))

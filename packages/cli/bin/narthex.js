@@ -1,18 +1,20 @@
 #!/usr/bin/env node
-// The executable of the package. It checks the version of Node and loads the bundle, dist/narthex.js, from the compile
-// cache of an earlier run. `--version` alone is answered without it.
+// The executable of the package. It checks the version of Node and loads the bundle, dist/narthex.cjs, with the code that is kept
+// of an earlier run. `--version` alone is answered without it.
 import module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
 
-// Pitfall: importing node:fs. The import reads all its exports, and some of them load streams and promises.
-const { existsSync, readFileSync } = module.createRequire(import.meta.url)("node:fs")
+const require = module.createRequire(import.meta.url)
 
-const bundle = new URL("../dist/narthex.js", import.meta.url)
+// Pitfall: importing node:fs. The import reads all its exports, and some of them load streams and promises.
+const { existsSync, readFileSync } = require("node:fs")
+
+const bundle = new URL("../dist/narthex.cjs", import.meta.url)
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 const [first, ...others] = process.argv.slice(2)
 
-// Pitfall: the default folder of the cache. It is shared by the users of a machine, and what it holds is executed.
+// Pitfall: a folder that the users of a machine share. What it holds is executed.
 const cacheFolder = () => {
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env
   if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, "narthex")
@@ -34,11 +36,11 @@ if (major < 22 || (major === 22 && minor < 19)) {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
   console.log(`narthex v${version}`)
 } else {
-  const folder = cacheFolder()
-  if (folder !== undefined) module.enableCompileCache(folder)
+  const cache = cacheFolder()
+  const folder = cache === undefined ? undefined : join(cache, `code-${process.version}-${process.arch}`)
   // Pitfall: reading the stack of an error while the bundle loads, as Effect does. V8 then parses the whole file again.
   const limit = Error.stackTraceLimit
   Error.stackTraceLimit = 0
-  await import(bundle.href)
+  require("./loadBundle.cjs").loadBundle(require.resolve("../dist/narthex.cjs"), folder)
   Error.stackTraceLimit = limit
 }

@@ -193,5 +193,30 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
         why: "A group that is loaded later has the rules of the whole contract."
       }
     ]
+  },
+  {
+    area: "command-line",
+    file: "packages/cli/bin/loadBundle.cjs",
+    tests: ["packages/cli/test/executable.test.ts"],
+    faults: [
+      {
+        id: "kept-code-unchecked",
+        find: "half > 0 && code.equals(bytes.subarray(half)) ? code : undefined",
+        put: "code",
+        why: "Damaged code is not executed."
+      },
+      {
+        id: "kept-code-of-failures",
+        find: "code === 0 && !isComplete",
+        put: "!isComplete",
+        why: "A run that failed has not called what its command needs."
+      },
+      {
+        id: "kept-code-not-renewed",
+        find: "if (cachedData === undefined || script.cachedDataRejected) isComplete = false",
+        put: 'if (file.includes("main-") && cachedData === undefined) isComplete = false',
+        why: "A part that is loaded for the first time is kept, too."
+      }
+    ]
   }
 ]
