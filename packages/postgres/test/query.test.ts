@@ -1,8 +1,9 @@
 /** Statements: values in both directions, failures, interruption, and the return of connections. */
 import { assert, layer } from "@effect/vitest"
 import { StorageError } from "@narthex/core"
-import { Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
+import { Deferred, Duration, Effect, Fiber, Layer, Redacted, Ref } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
+import { NotDone, StatementLimit } from "../src/driver/Attempt.ts"
 import { Database, jsonb, uniqueViolation } from "../src/index.ts"
 import { insert, shows, table } from "./support/observe.ts"
 import { PostgresServer } from "./support/PostgresServer.ts"
@@ -83,6 +84,32 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
       yield* eventually("the statement to run", shows(running))
       yield* Fiber.interrupt(fiber)
       assert.isFalse(yield* shows(running))
+    })
+  )
+
+  it.effect("a statement that is over its limit fails, and is cancelled on the server before it does", () =>
+    Effect.gen(function* () {
+      const { query } = yield* Database
+      const over = Effect.provideService(
+        query("Slow.read", "select pg_sleep(60), 'limit me'"),
+        StatementLimit,
+        "300 millis"
+      )
+      const error = yield* Effect.flip(over)
+      assert.strictEqual(error.operation, "Slow.read")
+      assert.instanceOf(error.cause, NotDone)
+      assert.isFalse(yield* shows("state = 'active' and query like '%limit me%'"))
+    })
+  )
+
+  it.effect("a limit that no timer can hold is none", () =>
+    Effect.gen(function* () {
+      const { query } = yield* Database
+      for (const limit of [Duration.days(30), Duration.infinity])
+        assert.lengthOf(
+          yield* Effect.provideService(query("test", "select pg_sleep(0.1)::text"), StatementLimit, limit),
+          1
+        )
     })
   )
 

@@ -81,6 +81,57 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
+    area: "operations",
+    file: "packages/postgres/src/database/Database.ts",
+    tests: ["packages/postgres/test/pipelining.test.ts"],
+    faults: [
+      {
+        id: "pipeline-for-all",
+        find: "shared?.get(pipeline)",
+        put: 'shared?.get("keys")',
+        why: "A read does not wait for a lock on tables that it does not read."
+      },
+      {
+        id: "pipeline-pooled",
+        find: "const shared = prepare ?",
+        put: "const shared = prepare || !prepare ?",
+        why: "Behind a pooler no reads share a connection."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/postgres/src/driver/pipelining.ts",
+    tests: ["packages/postgres/test/pipelining.test.ts"],
+    faults: [
+      {
+        id: "pipeline-silent",
+        find: "lent === undefined ? Effect.void : invalidate(lent)",
+        put: "Effect.void",
+        why: "A connection without answers is given up."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/postgres/src/driver/Attempt.ts",
+    tests: ["packages/postgres/test/query.test.ts"],
+    faults: [
+      {
+        id: "statement-over-limit-runs",
+        find: "Effect.andThen(Effect.uninterruptible(stop), Effect.fail(over))",
+        put: "Effect.fail(over)",
+        why: "A statement that is over its limit is cancelled."
+      },
+      {
+        id: "statement-limit-overflows",
+        find: "if (limit > longestTimer) return work",
+        put: "if (limit === Number.POSITIVE_INFINITY) return work",
+        why: "A limit that no timer can hold is none."
+      }
+    ]
+  },
+  {
     area: "credentials",
     file: "packages/core/src/organizations/Invitations.ts",
     tests: ["packages/core/test/organizations/Invitations.test.ts", "test/races/invitations.test.ts"],

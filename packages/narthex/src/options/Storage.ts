@@ -39,7 +39,7 @@ export interface Storage {
 export const memory = (): Storage => ({ durable: false, layer: Layer.fresh(layerMemoryPorts) })
 
 export interface PostgresOptions {
-  /** The most connections of this process. Default: 20. */
+  /** The most connections for statements and transactions. Shared reads use up to four more, and LISTEN one. Default: 20. */
   readonly maxConnections?: number
   /**
    * The direct URL for LISTEN where `url` leads through a pooler, or `off` for none: then the log is polled. It is

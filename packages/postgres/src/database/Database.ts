@@ -23,6 +23,7 @@ import { Context, Effect, Layer, Predicate, Redacted, References, type Scope, St
 import { isSqlError } from "effect/sql/SqlError"
 import { attemptOn, HostStatementFailed } from "../driver/Attempt.ts"
 import { listening, type Notice } from "../driver/listening.ts"
+import { type Pipeline, pipelining } from "../driver/pipelining.ts"
 import { transacting } from "../driver/transacting.ts"
 import { types } from "../driver/values.ts"
 import { joining } from "../host/joining.ts"
@@ -31,7 +32,7 @@ import { defaultSessionLimits, parametersOf, type SessionLimits, settingLocally 
 export interface DatabaseOptions {
   /** `postgresql://…`; a Unix socket is `postgresql:///name?host=/directory&user=…`. */
   readonly url: Redacted.Redacted<string>
-  /** The most connections for statements and transactions. Each `listen` opens one more. */
+  /** The most connections for statements and transactions. Each of four pipelines and each `listen` opens one more. */
   readonly maxConnections: number
   /**
    * The direct URL for LISTEN when `url` leads through a pooler, or `off` for no notifications. Default: `url`. With
@@ -52,11 +53,15 @@ export class Database extends Context.Service<
      * A lock that is not granted within 15 seconds fails it (`SessionLimits`).
      * `operation` names the caller in spans and errors. `Row` is the caller's claim about the statement and is not
      * checked: keep the two next to each other.
+     *
+     * `pipeline` is for reads of a few rows by index that run on many requests: outside of transactions those of one share a
+     * connection, and interruption does not cancel them.
      */
     readonly query: <Row extends object>(
       operation: string,
       text: string,
-      params?: ReadonlyArray<unknown>
+      params?: ReadonlyArray<unknown>,
+      pipeline?: Pipeline
     ) => Effect.Effect<ReadonlyArray<Row>, StorageError>
 
     /**
@@ -147,15 +152,13 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
     const parameters = parametersOf(limits)
     // A pooler may give each transaction another session, which lacks the statements that an earlier one prepared.
     const prepare = listenUrl !== "off" && Redacted.value(listenUrl) === Redacted.value(session.url)
+    const connected = { ...session, prepare, ...(prepare ? { startupParameters: parameters } : {}) }
     const pool = yield* Effect.mapError(
-      PgPool.make({
-        ...session,
-        maxConnections: options.maxConnections,
-        prepare,
-        ...(prepare ? { startupParameters: parameters } : {})
-      }),
+      PgPool.make({ ...connected, maxConnections: options.maxConnections }),
       failing("Database.layer")
     )
+    // Where nothing stays prepared, each statement is parsed again, and a pooler may end one without the limits of a session.
+    const shared = prepare ? yield* Effect.mapError(pipelining(connected), failing("Database.layer")) : undefined
     const { statement, transaction } = transacting(
       pool,
       options.maxConnections,
@@ -167,8 +170,13 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
     const join = joining(pool, (text) => statement(text, []), parameters)
 
     return Database.of({
-      query: <Row extends object>(operation: string, text: string, params: ReadonlyArray<unknown> = []) =>
-        statement(text, params).pipe(
+      query: <Row extends object>(
+        operation: string,
+        text: string,
+        params: ReadonlyArray<unknown> = [],
+        pipeline?: Pipeline
+      ) =>
+        statement(text, params, pipeline === undefined ? undefined : shared?.get(pipeline)).pipe(
           // The shape of a row is that of the statement, which only the caller knows.
           Effect.map((result) => result.rows as ReadonlyArray<object> as ReadonlyArray<Row>),
           Effect.mapError(failing(operation)),

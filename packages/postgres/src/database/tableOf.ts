@@ -9,6 +9,7 @@
  */
 import { StorageError } from "@narthex/core"
 import { Array as Arrays, Effect, type Option, Schema } from "effect"
+import type { Pipeline } from "../driver/pipelining.ts"
 import type { Database } from "./Database.ts"
 
 type Model = Schema.Codec<unknown, unknown> & { readonly fields: Schema.Struct.Fields }
@@ -19,25 +20,42 @@ type Model = Schema.Codec<unknown, unknown> & { readonly fields: Schema.Struct.F
 export const json = (value: unknown): string =>
   JSON.stringify(value, (_, part) => (typeof part === "string" ? part.toWellFormed() : part))
 
-/** A row in wire form: instants as ISO text. */
-const wireRow = (row: object): object =>
-  Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
-  )
+/** A row in wire form: instants as ISO text. Rows are read on each request, so this makes one object and nothing else. */
+const wireRow = (row: object): object => {
+  const wire: Record<string, unknown> = { ...row }
+  for (const name of Object.keys(wire)) {
+    const value = wire[name]
+    if (value instanceof Date) wire[name] = value.toISOString()
+  }
+  return wire
+}
 
 const failing = (operation: string) => (cause: unknown) => new StorageError({ operation, cause })
 
-/** Runs statements and decodes their rows by a schema. A row that does not fit fails as `StorageError`. */
-export const reading = <A, I>(database: Database["Service"], schema: Schema.Codec<A, I>) => {
+/**
+ * Runs statements and decodes their rows by a schema. A row that does not fit fails as `StorageError`.
+ *
+ * `pipeline` is that of `Database.query`. `under` names a member of the schema that has the columns of the row itself, for a
+ * model among others: a model that is made from decoded columns would be validated twice.
+ */
+export const reading = <A, I>(
+  database: Database["Service"],
+  schema: Schema.Codec<A, I>,
+  { pipeline, under }: { readonly pipeline?: Pipeline; readonly under?: string } = {}
+) => {
   const decodeAll = Schema.decodeUnknownEffect(Schema.Array(schema))
+  const encoded = (row: object): object => {
+    const wire = wireRow(row)
+    return under === undefined ? wire : { ...wire, [under]: wire }
+  }
   const decode = (operation: string, rows: ReadonlyArray<object>): Effect.Effect<ReadonlyArray<A>, StorageError> =>
-    Effect.mapError(decodeAll(rows.map(wireRow)), failing(operation))
+    Effect.mapError(decodeAll(rows.map(encoded)), failing(operation))
   const all = (
     operation: string,
     text: string,
     params: ReadonlyArray<unknown>
   ): Effect.Effect<ReadonlyArray<A>, StorageError> =>
-    Effect.flatMap(database.query(operation, text, params), (rows) => decode(operation, rows))
+    Effect.flatMap(database.query(operation, text, params, pipeline), (rows) => decode(operation, rows))
   const first = (
     operation: string,
     text: string,

@@ -3,7 +3,7 @@
  * attempts. What is the same whether this package has begun the transaction or a host has.
  */
 import type { PgPool } from "@effect/sql-pg/PgPool"
-import { type Cause, Context, Data, type Duration, Effect } from "effect"
+import { type Cause, Context, Data, Duration, Effect, Fiber } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
 /**
@@ -28,8 +28,10 @@ export interface Answer {
   readonly rows: ReadonlyArray<object>
 }
 
+export type Ask = (text: string, params: ReadonlyArray<unknown>) => Effect.Effect<Answer, StatementFailure>
+
 export interface Attempt {
-  readonly send: (text: string, params: ReadonlyArray<unknown>) => Effect.Effect<Answer, StatementFailure>
+  readonly send: Ask
   /** The host's handle, in a transaction that a host has begun. */
   readonly host: object | undefined
   /** The first failure inside, caught or not. An attempt with a doom is rolled back. */
@@ -60,10 +62,30 @@ export const dooming = (attempt: Attempt) => (cause: Cause.Cause<unknown>) =>
     attempt.doom ??= cause
   })
 
+/** What `setTimeout` can wait, in milliseconds. */
+const longestTimer = 2 ** 31 - 1
+
+/**
+ * `work`, which is interrupted and fails when the time of one statement is over. It runs for each statement: one fiber and
+ * a timer, where Effect's own race would take two fibers.
+ */
 export const limited = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | NotDone, R> =>
-  Effect.flatMap(StatementLimit, (duration) =>
-    Effect.timeoutOrElse(work, {
-      duration,
-      orElse: () => Effect.fail(new NotDone({ message: "Postgres took too long." }))
+  Effect.contextWith((context: Context.Context<R>): Effect.Effect<A, E | NotDone, R> => {
+    const limit = Duration.toMillis(Context.get(context, StatementLimit))
+    if (limit > longestTimer) return work
+    return Effect.callback<A, E | NotDone>((resume) => {
+      const running = Effect.runForkWith(context)(work)
+      const exit = running.pollUnsafe()
+      if (exit !== undefined) return resume(exit)
+      const stop = Fiber.interrupt(running)
+      const timer = setTimeout(() => {
+        const over = new NotDone({ message: "Postgres took too long." })
+        resume(Effect.andThen(Effect.uninterruptible(stop), Effect.fail(over)))
+      }, limit)
+      running.addObserver((ended) => {
+        clearTimeout(timer)
+        resume(ended)
+      })
+      return stop
     })
-  )
+  })

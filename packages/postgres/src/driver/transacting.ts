@@ -9,16 +9,7 @@ import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
 import { Cause, Effect, Exit, identity, Scope } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
-import {
-  type Answer,
-  type Attempt,
-  attemptOn,
-  dooming,
-  limited,
-  NotDone,
-  provideAttempt,
-  type StatementFailure
-} from "./Attempt.ts"
+import { type Ask, type Attempt, Attempts, attemptOn, dooming, limited, NotDone, provideAttempt } from "./Attempt.ts"
 import { Turns, takingTurns, turnRulesOf } from "./Turns.ts"
 
 const maxAttempts = 5
@@ -37,19 +28,22 @@ export const transacting = (pool: PgPool, maxConnections: number, onBegin?: stri
   const here = attemptOn(pool)
   const inTurn = takingTurns(new Turns(turnRulesOf(maxConnections)))
 
-  const statement = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<Answer, StatementFailure> =>
-    Effect.flatMap(
-      here,
-      (attempt): Effect.Effect<Answer, StatementFailure> =>
-        attempt === undefined
-          ? limited(
-              inTurn(
-                pool.use((connection) => connection.query(text, params)),
-                identity
-              )
-            )
-          : Effect.onError(limited(attempt.send(text, params)), dooming(attempt))
+  const alone: Ask = (text, params) =>
+    limited(
+      inTurn(
+        pool.use((connection) => connection.query(text, params)),
+        identity
+      )
     )
+
+  /** `outside` runs the statement where no transaction is open. */
+  const statement = (text: string, params: ReadonlyArray<unknown>, outside = alone) =>
+    Effect.withFiber((fiber): ReturnType<Ask> => {
+      const attempt = fiber.getRef(Attempts).get(pool)
+      return attempt === undefined
+        ? outside(text, params)
+        : Effect.onError(limited(attempt.send(text, params)), dooming(attempt))
+    })
 
   const begin = (connection: PgConnection) =>
     Effect.andThen(

@@ -36,7 +36,7 @@ const standingColumns = `to_jsonb(u) as standing_user, to_jsonb(o) as standing_o
   m.invited_by as standing_invited_by`
 
 const KeyStandingRow = Schema.Struct({ ...keyRowFields, ...standing })
-const SessionStandingRow = Schema.Struct({ ...Session.fields, ...standing })
+const SessionStandingRow = Schema.Struct({ session: Session, ...standing })
 
 const HeldRow = Schema.Struct({
   held_user: User,
@@ -46,8 +46,8 @@ const HeldRow = Schema.Struct({
 
 const make = Effect.gen(function* () {
   const database = yield* Database
-  const keys = reading(database, KeyStandingRow)
-  const sessions = reading(database, SessionStandingRow)
+  const keys = reading(database, KeyStandingRow, { pipeline: "keys", under: "key" })
+  const sessions = reading(database, SessionStandingRow, { pipeline: "sessions", under: "session" })
   const held = reading(database, HeldRow)
 
   return CredentialStore.of({
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
            where s.id = $1`,
           [session, org]
         ),
-        Option.map((row) => ({ ...standingOf(row), session: new Session(row) }))
+        Option.map((row) => ({ ...standingOf(row), session: row.session }))
       ),
     hold: (org, user, key) =>
       Effect.map(

@@ -3,11 +3,11 @@
  * digest.
  */
 import { ApiKey, type ApiKeyId, ApiKeyStore, type KeysToEnd, pageOf, type StoredSecret } from "@narthex/core"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { olderThan } from "../database/keyset.ts"
 import { json, reading, tableOf } from "../database/tableOf.ts"
-import { KeyRecord, KeyRow, keyColumns, storedKeyOf } from "./storedApiKey.ts"
+import { KeyRecord, KeyRow, keyColumns } from "./storedApiKey.ts"
 
 /** Inserts the secrets of a key from the JSON array in a parameter. */
 const secretsFrom = (parameter: string, key: string) =>
@@ -37,9 +37,9 @@ const make = Effect.gen(function* () {
   const database = yield* Database
   const records = tableOf(database, "api_key", KeyRecord)
   const keys = reading(database, ApiKey)
-  const rows = reading(database, KeyRow)
+  const rows = reading(database, KeyRow, { under: "key" })
   const stored = (operation: string, rest: string, params: ReadonlyArray<unknown>) =>
-    Effect.map(rows.first(operation, `select ${keyColumns} from ${rest}`, params), Option.map(storedKeyOf))
+    rows.first(operation, `select ${keyColumns} from ${rest}`, params)
 
   return ApiKeyStore.of({
     insert: ({ key, org_id, revoked_reason, secrets }) =>

@@ -15,7 +15,13 @@ export const KeyRecord = Schema.Struct({
   revoked_reason: Schema.NullOr(KeyEnd)
 })
 
-export const keyRowFields = { ...KeyRecord.fields, secrets: Schema.Array(Secret) }
+/** To be read with `under: "key"`: the columns of the key are those of its model. */
+export const keyRowFields = {
+  key: ApiKey,
+  org_id: OrgId,
+  revoked_reason: Schema.NullOr(KeyEnd),
+  secrets: Schema.Array(Secret)
+}
 
 export const KeyRow = Schema.Struct(keyRowFields)
 
@@ -24,8 +30,8 @@ export const keyColumns = `k.*, (
   select coalesce(jsonb_agg(to_jsonb(secret) order by secret.position), '[]')
   from api_key_secret secret where secret.key_id = k.id) as secrets`
 
-export const storedKeyOf = ({ org_id, revoked_reason, secrets, ...key }: typeof KeyRow.Type): StoredApiKey => ({
-  key: new ApiKey(key),
+export const storedKeyOf = ({ key, org_id, revoked_reason, secrets }: typeof KeyRow.Type): StoredApiKey => ({
+  key,
   org_id,
   revoked_reason,
   secrets

@@ -1,24 +1,21 @@
 /** `ProjectStore` on Postgres. */
-import { type OrgId, Project, type ProjectId, ProjectStore, pageOf } from "@narthex/core"
+import { Project, ProjectStore, pageOf } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { olderThan } from "../database/keyset.ts"
-import { tableOf } from "../database/tableOf.ts"
+import { reading, tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
   const database = yield* Database
   const projects = tableOf(database, "project", Project)
-  const own = (operation: string, org: OrgId, project: ProjectId, locking = "") =>
-    projects.first(operation, `select * from project where id = $1 and org_id = $2 and deleted_at is null ${locking}`, [
-      project,
-      org
-    ])
+  const shown = reading(database, Project, { pipeline: "projects" })
+  const own = "select * from project where id = $1 and org_id = $2 and deleted_at is null"
 
   return ProjectStore.of({
     insert: (project) =>
       Effect.asVoid(projects.write("ProjectStore.insert", project, `${projects.insertInto} ${projects.record("$1")}`)),
-    find: (org, project) => own("ProjectStore.find", org, project),
-    lock: (org, project) => own("ProjectStore.lock", org, project, "for update"),
+    find: (org, project) => shown.first("ProjectStore.find", own, [project, org]),
+    lock: (org, project) => projects.first("ProjectStore.lock", `${own} for update`, [project, org]),
     findAnywhere: (project) =>
       projects.first("ProjectStore.findAnywhere", "select * from project where id = $1 and deleted_at is null", [
         project
@@ -42,7 +39,7 @@ const make = Effect.gen(function* () {
       ),
     list: (org, only, page) =>
       Effect.map(
-        projects.all(
+        shown.all(
           "ProjectStore.list",
           `select * from project
            where org_id = $1 and deleted_at is null and ($2::text is null or id = $2) and id < $3

@@ -1,0 +1,58 @@
+/**
+ * Reads that share a connection. What is asked for in one turn is sent in one write, the server answers in the same order,
+ * and each statement is a transaction of its own, with its own snapshot.
+ *
+ * A shared statement is not cancelled on the server when its caller is interrupted, because the cancellation could meet
+ * that of another. So this is for statements that end by themselves: reads of a few rows by index, without a row lock. A
+ * table that an operator has locked delays what follows the statement that waits, so each pipeline is for reads of the same
+ * tables, which would all wait.
+ *
+ * Pitfall: leaving a silent connection to the driver. It cancels nothing there, so all later reads would wait behind the
+ * one that got no answer. The connection is given up with the first read that is over its limit.
+ */
+import type { PgConnection } from "@effect/sql-pg/PgConnection"
+import * as PgPool from "@effect/sql-pg/PgPool"
+import { Effect, identity } from "effect"
+import { type Ask, limited } from "./Attempt.ts"
+import { type TurnRules, Turns, takingTurns } from "./Turns.ts"
+
+/** What is read: each has one connection, which is open while it is used. */
+const pipelines = ["keys", "sessions", "projects", "events"] as const
+export type Pipeline = (typeof pipelines)[number]
+
+/** More than ever wait at once. The driver sends at most 128 of them ahead of their answers. */
+const most = 10_000
+
+type Options = Omit<PgPool.Config, "multiplex" | "multiplexConcurrency" | "maxConnections">
+
+/**
+ * Requesters take turns at each pipeline, too: what one of them sends ahead delays the others by some milliseconds. Their
+ * places are as many as the driver sends.
+ */
+const rules: TurnRules = { places: 128, per_party: 32, per_credential: 16, waiting: 500 }
+
+const pipelined = (options: Options) =>
+  Effect.map(
+    PgPool.make({ ...options, maxConnections: 1, multiplex: true, multiplexConcurrency: most }),
+    ({ invalidate, use }): Ask => {
+      const inTurn = takingTurns(new Turns(rules))
+      return (text, params) =>
+        Effect.suspend(() => {
+          let lent: PgConnection | undefined
+          const answer = use((connection) => {
+            lent = connection
+            return connection.query(text, params)
+          })
+          const answered = Effect.tapErrorTag(limited(answer), "NotDone", () =>
+            lent === undefined ? Effect.void : invalidate(lent)
+          )
+          return inTurn(answered, identity)
+        })
+    }
+  )
+
+export const pipelining = (options: Options) =>
+  Effect.map(
+    Effect.forEach(pipelines, (pipeline) => Effect.map(pipelined(options), (ask) => [pipeline, ask] as const)),
+    (made): ReadonlyMap<Pipeline, Ask> => new Map(made)
+  )
