@@ -131,7 +131,7 @@ export const problemOf = (error: unknown): ProblemOf<DomainError> | undefined =>
 export const problems = <A, E extends DomainError, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, ProblemOf<E>, R> =>
-  effect.pipe(
-    Effect.tapError((error) => (error._tag === "StorageError" ? Effect.logError(error.line) : Effect.void)),
-    Effect.mapError(toProblem)
-  )
+  Effect.catch(effect, (error) => {
+    const problem = Effect.fail(toProblem(error))
+    return error._tag === "StorageError" ? Effect.andThen(Effect.logError(error.line), problem) : problem
+  })

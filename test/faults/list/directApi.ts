@@ -51,21 +51,35 @@ export const directApi: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "shared-begun",
-        find: "gathering.delete(key)",
+        find: "    gathering = new Map()\n",
         put: "",
         why: "A request gets no answer of a read that began before it arrived."
       },
       {
         id: "shared-first-fiber",
-        find: "Effect.forkDetach(Effect.interruptible(begin(key, read, answer)))",
-        put: "Effect.interruptible(begin(key, read, answer))",
+        find: "if (only !== undefined && others.length === 0) only(read)",
+        put: "if (only !== undefined) only(Effect.onExit(read, (exit) => Effect.sync(() => others.forEach((it) => it(exit)))))",
         why: "A read goes on when the client that asked first leaves."
       },
       {
-        id: "shared-entry-alone",
-        find: "Effect.uninterruptibleMask((restore) => {",
-        put: "Effect.suspend(() => { const restore = (it) => it",
-        why: "A request that leaves between the entry of a read and its start leaves no entry behind."
+        id: "shared-unwanted",
+        find: "if (gathered.askers.size === 0 && gathering.get(key) === gathered)",
+        put: "if (gathered === undefined)",
+        why: "A read that no request waits for is not made."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/http/src/middleware/Authentication.ts",
+    tests: direct,
+    faults: [
+      {
+        id: "shared-addresses",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of source text is no template
+        find: "shared(`${text} ${address}`",
+        put: "shared(text",
+        why: "The last use of a key has the address that it came from."
       }
     ]
   },

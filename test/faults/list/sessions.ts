@@ -200,14 +200,14 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "token-remembered-key",
-        find: "if (known !== undefined) yield* ours(yield* ring.find(known.kid))",
-        put: "",
+        find: "Effect.flatMap(Effect.flatMap(ring.find(known.kid), ours), () => claimsNow(known))",
+        put: "claimsNow(known)",
         why: "A token of a retired key is refused, also when it was verified before."
       },
       {
         id: "token-remembered-future",
-        find: "if (opened.claims.iat > now + skew) return",
-        put: "if (known === undefined && opened.claims.iat > now + skew) return",
+        find: "() => claimsNow(known)",
+        put: "() => Effect.succeed(known.claims)",
         why: "A token from the future is refused, also when it was verified before."
       }
     ]

@@ -20,7 +20,7 @@ import type { CredentialPolicy } from "../authorization/Policy.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { visibleRoles } from "../authorization/visibleRoles.ts"
 import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, requestedId, UserId } from "../Ids.ts"
-import type { StoredApiKey } from "../keys/ApiKey.ts"
+import type { BranchScope, StoredApiKey } from "../keys/ApiKey.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
@@ -116,7 +116,11 @@ export class Authorization extends Context.Service<
         )
       })
 
-      const lookUp = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
+      const lookUp = Effect.fnUntraced(function* (
+        policy: CredentialPolicy,
+        caller: AnyCaller,
+        ids: PathIds
+      ): Effect.fn.Return<Found, NotFound | StorageError> {
         if (policy.target === "none") return {}
         if (policy.target === "organization" || policy.target === "member") {
           if (ids.org_id !== caller.org_id) return yield* new NotFound({})
@@ -151,9 +155,11 @@ export class Authorization extends Context.Service<
        * Step 7 for branch keys, as far as it needs a look: an endpoint or operation that is not in its branch is out of
        * scope, whatever it is, and so is what reaches further on *main* when its branch is that.
        */
-      const insideBranch = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
-        if (caller.kind === "session" || caller.scope.type !== "branch") return
-        const { branch_id, project_id } = caller.scope
+      const insideBranch = Effect.fnUntraced(function* (
+        policy: CredentialPolicy,
+        { branch_id, project_id }: typeof BranchScope.Type,
+        ids: PathIds
+      ) {
         const outside = new Refused({ code: "scope_insufficient", required: sufficientScope(policy), held: "branch" })
         if (policy.target === "branch" && policy.reach_main === "project") {
           const branch = yield* branches.find(project_id, branch_id)
@@ -171,24 +177,25 @@ export class Authorization extends Context.Service<
       })
 
       const refuseIf = (refusal: Refusal | undefined) => (refusal === undefined ? Effect.void : new Refused(refusal))
+      const [admitting, finding] = [requestSpan("Authorization.admit"), requestSpan("Authorization.find")]
 
       return Authorization.of({
-        admit: Effect.fnUntraced(function* (policy, caller, ids) {
+        admit: (policy, caller, ids) => {
           const refusal = decide(policy, caller, ids)
           // Steps 8 and 9 come after the whole of step 7, and the part of it that looks inside the branch is here.
-          if (
-            refusal === undefined ||
-            refusal.code === "capability_insufficient" ||
-            refusal.code === "role_insufficient"
+          const looks =
+            refusal === undefined || refusal.code === "capability_insufficient" || refusal.code === "role_insufficient"
+          const refused = refuseIf(refusal)
+          const scope = caller.kind === "api_key" && caller.scope.type === "branch" ? caller.scope : undefined
+          // Most callers are not narrowed to a branch, and their requests pay nothing for it.
+          return admitting(
+            looks && scope !== undefined ? Effect.andThen(insideBranch(policy, scope, ids), refused) : refused
           )
-            yield* insideBranch(policy, caller, ids)
-          yield* refuseIf(refusal)
-        }, requestSpan("Authorization.admit")),
-        find: Effect.fnUntraced(function* (policy, caller, ids) {
-          const found: Found = yield* lookUp(policy, caller, ids)
-          yield* refuseIf(decideTarget(policy, caller, found.branch))
-          return found
-        }, requestSpan("Authorization.find"))
+        },
+        find: (policy, caller, ids) =>
+          finding(
+            Effect.tap(lookUp(policy, caller, ids), ({ branch }) => refuseIf(decideTarget(policy, caller, branch)))
+          )
       })
     })
   )

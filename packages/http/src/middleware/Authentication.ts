@@ -63,24 +63,26 @@ export const layerAuthentication = Layer.effect(
   Effect.gen(function* () {
     const { authenticate } = yield* Authenticator
     const sent = presented(yield* Sessions)
-    // A page of the console makes many calls with one session at once. The key's last use has an address; a session has none.
+    // A page of the console makes many calls with one session at once.
     const shared = sharing<
       Effect.Success<ReturnType<typeof authenticate>>,
       Effect.Error<ReturnType<typeof authenticate>>
     >()
+    const callerOf = (token: Redacted.Redacted) => {
+      const text = Redacted.value(token)
+      if (!text.startsWith("nsk_")) return shared(text, authenticate(token, null))
+      // The last use of a key has an address.
+      return Effect.flatMap(requestOrigin, ({ address }) => shared(`${text} ${address}`, authenticate(token, address)))
+    }
     return Authentication.of({
-      bearer: Effect.fnUntraced(function* (handler) {
-        const token = yield* sent
-        const text = Redacted.value(token)
-        const caller = text.startsWith("nsk_")
-          ? authenticate(token, (yield* requestOrigin).address)
-          : shared(text, authenticate(token, null))
-        const known = yield* problems(caller)
-        return yield* handler.pipe(
-          Effect.provideService(Principal, known),
-          Effect.provideService(Requester, requesterOf(known))
+      bearer: (handler) =>
+        Effect.flatMap(sent, (token) =>
+          Effect.flatMap(problems(callerOf(token)), (caller) =>
+            Effect.updateContext(handler, (context: Context.Context<never>) =>
+              Context.add(Context.add(context, Principal, caller), Requester, requesterOf(caller))
+            )
+          )
         )
-      })
     })
   })
 )

@@ -5,7 +5,16 @@
  * stricter policy is read earlier, because rights come before the look-up. Reads that a client may combine with a stream
  * carry `Events-Cursor`, which is taken before the state is read (docs/design/events.md E27).
  */
-import { NotReplayed, PolicyCheck, policyFor, policyOf, RaisedBy, StreamsEvents, TargetSelf } from "@narthex/api"
+import {
+  limitOf,
+  NotReplayed,
+  PolicyCheck,
+  policyFor,
+  policyOf,
+  RaisedBy,
+  StreamsEvents,
+  TargetSelf
+} from "@narthex/api"
 import {
   type AnyCaller,
   AppliedPolicy,
@@ -15,6 +24,7 @@ import {
   type Found,
   IdempotencyStore,
   type NotFound,
+  type OrgId,
   type PathIds,
   Principal,
   type Refused,
@@ -22,13 +32,22 @@ import {
   Target,
   Transaction
 } from "@narthex/core"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Limits } from "../limits/Limits.ts"
 import { takePerCaller } from "../limits/takePerCaller.ts"
 import { problems } from "../toProblem.ts"
 import { replayed } from "./Idempotency.ts"
 import { sharing } from "./sharing.ts"
+
+type Needed = Principal | HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext
+
+/** One request. */
+interface Asked {
+  readonly caller: AnyCaller
+  readonly ids: PathIds
+  readonly request: HttpServerRequest.HttpServerRequest
+}
 
 const unsafe = new Set(["POST", "PATCH", "DELETE"])
 
@@ -56,40 +75,52 @@ export const layerPolicyCheck = Layer.effect(
         : found
     }
 
-    return PolicyCheck.of(
-      Effect.fnUntraced(function* (handler, { endpoint }) {
-        const { annotations } = endpoint
-        const own = policyOf(endpoint)
-        if (own?._tag !== "Credential")
-          return yield* Effect.die(new Error(`${endpoint.path} has no credential policy.`))
-        const caller = yield* Principal
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const raisable = Context.get(annotations, RaisedBy) !== undefined
-        const policy = raisable ? policyFor(endpoint, own, yield* peeked(request)) : own
-        const { params } = yield* HttpRouter.RouteContext
-        const self = Context.get(annotations, TargetSelf) && caller.kind === "api_key" ? caller.api_key_id : undefined
-        const ids = pathIds(self === undefined ? params : { ...params, api_key_id: self })
-
-        yield* problems(authorization.admit(policy, caller, ids))
-        const prepare = Effect.gen(function* () {
-          const found = yield* problems(find(policy, caller, ids))
-          const refused = yield* takePerCaller(limits, endpoint, caller)
-          if (refused !== undefined) return Effect.succeed(refused)
-          return handler.pipe(Effect.provideService(Target, found), Effect.provideService(AppliedPolicy, policy))
-        })
-        const answer = Effect.flatten(prepare)
-        if (unsafe.has(request.method))
-          return Context.get(annotations, NotReplayed)
-            ? yield* answer
-            : yield* replayed(replays, { caller, endpoint, request }, prepare)
-        if (policy.effect !== "read" || Context.get(annotations, StreamsEvents)) return yield* answer
-        const cursor = yield* Effect.option(heads(caller.org_id, log.headOf(caller.org_id)))
-        const response = yield* answer
-        return Option.match(cursor, {
-          onNone: () => response,
-          onSome: (id) => HttpServerResponse.setHeader(response, "events-cursor", id)
-        })
+    /** The answer with the head of the log before it; an answer without one when the log cannot be read. */
+    const withCursor = <E, R>(org: OrgId, answer: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+      Effect.matchEffect(heads(org, log.headOf(org)), {
+        onFailure: () => answer,
+        onSuccess: (id) => Effect.map(answer, HttpServerResponse.setHeader("events-cursor", id))
       })
-    )
+
+    return PolicyCheck.of((handler, { endpoint }) => {
+      const { annotations } = endpoint
+      const raisable = Context.get(annotations, RaisedBy) !== undefined
+      const targetsSelf = Context.get(annotations, TargetSelf)
+      const runsOnce = !Context.get(annotations, NotReplayed)
+      const streams = Context.get(annotations, StreamsEvents)
+      const counts = limitOf(endpoint) !== undefined
+
+      /** Steps 10 and 11, and the call itself. */
+      const admitted = (policy: CredentialPolicy, { caller, ids, request }: Asked) => {
+        const prepare = Effect.flatMap(problems(find(policy, caller, ids)), (found) => {
+          const allowed = Effect.updateContext(handler, (context: Context.Context<never>) =>
+            Context.add(Context.add(context, Target, found), AppliedPolicy, policy)
+          )
+          if (!counts) return Effect.succeed(allowed)
+          return Effect.map(takePerCaller(limits, endpoint, caller), (refused) =>
+            refused === undefined ? allowed : Effect.succeed(refused)
+          )
+        })
+        const changes = unsafe.has(request.method)
+        if (changes && runsOnce) return replayed(replays, { caller, endpoint, request }, prepare)
+        const answer = Effect.flatten(prepare)
+        return policy.effect === "read" && !changes && !streams ? withCursor(caller.org_id, answer) : answer
+      }
+
+      return Effect.contextWith((context: Context.Context<Needed>) => {
+        const own = policyOf(endpoint)
+        if (own?._tag !== "Credential") return Effect.die(new Error(`${endpoint.path} has no credential policy.`))
+        const caller = Context.get(context, Principal)
+        const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+        const { params } = Context.get(context, HttpRouter.RouteContext)
+        const self = targetsSelf && caller.kind === "api_key" ? caller.api_key_id : undefined
+        const ids = pathIds(self === undefined ? params : { ...params, api_key_id: self })
+        const under = (policy: CredentialPolicy) =>
+          Effect.flatMap(problems(authorization.admit(policy, caller, ids)), () =>
+            admitted(policy, { caller, ids, request })
+          )
+        return raisable ? Effect.flatMap(peeked(request), (body) => under(policyFor(endpoint, own, body))) : under(own)
+      })
+    })
   })
 )

@@ -26,20 +26,22 @@ export const layerRateLimiting = Layer.effect(
     const takePerAddress = (limit: LimitName) =>
       Effect.flatMap(requestOrigin, ({ address }) => limits.take(limit, address ?? "unknown"))
 
-    return RateLimiting.of(
-      Effect.fnUntraced(function* (handler, { endpoint }) {
-        const limit = Context.get(endpoint.annotations, RateLimitedBy)
-        const refused =
-          limit !== undefined && rateLimits[limit] === "address" ? yield* takePerAddress(limit) : undefined
-        if (refused !== undefined) return refused
-        return yield* Effect.catchIf(
-          handler,
-          (error) => failedAuthentication(endpoint, error),
-          Effect.fnUntraced(function* (error) {
-            return (yield* takePerAddress("failures")) ?? (yield* Effect.fail(error))
-          })
-        )
-      })
-    )
+    return RateLimiting.of((handler, { endpoint }) => {
+      const limit = Context.get(endpoint.annotations, RateLimitedBy)
+      const counted = Effect.catchIf(
+        handler,
+        (error) => failedAuthentication(endpoint, error),
+        Effect.fnUntraced(function* (error) {
+          return (yield* takePerAddress("failures")) ?? (yield* Effect.fail(error))
+        })
+      )
+      // Most endpoints have no limit per address, and their requests pay nothing for it.
+      if (limit === undefined || rateLimits[limit] !== "address") return counted
+      return Effect.filterOrElse(
+        takePerAddress(limit),
+        (refused) => refused !== undefined,
+        () => counted
+      )
+    })
   })
 )

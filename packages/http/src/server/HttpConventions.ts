@@ -121,8 +121,8 @@ const isJson = (type: string) => /^application\/json\s*(;|$)/i.test(type)
  * empty body, and JSON, which a missing one counts as. So only a body of another type is looked for.
  */
 const withoutNeedlessType = (transport: Transport["Service"], request: HttpServerRequest.HttpServerRequest) => {
-  const { "content-type": type, ...headers } = request.headers
-  if (type === undefined) return Effect.succeed(request)
+  if (request.headers["content-type"] === undefined) return Effect.succeed(request)
+  const { "content-type": type = "", ...headers } = request.headers
   const untyped = request.modify({ headers: headers as typeof request.headers })
   return isJson(type)
     ? Effect.succeed(untyped)
@@ -160,19 +160,27 @@ export const HttpConventions = HttpRouter.middleware(
   Effect.map(
     Transport,
     (transport) => (handler) =>
-      Effect.gen(function* () {
-        const request = yield* HttpServerRequest.HttpServerRequest
-        const { cli_latest } = yield* ServerIdentity
+      Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+        const request = Context.get(context, HttpServerRequest.HttpServerRequest)
         const given = request.headers["x-request-id"]
         const request_id = given !== undefined && validRequestId.test(given) ? given : globalThis.crypto.randomUUID()
         const always = { "x-content-type-options": "nosniff", "x-request-id": request_id }
-        yield* transport.announce(request, always)
         const path = request.url.split("?")[0] ?? ""
         const allow = allowedMethods(path)
+        const finished = (answer: HttpServerResponse.HttpServerResponse) => {
+          const response = HttpServerResponse.setHeaders(completed(answer, request_id, allow), always)
+          return request.headers["user-agent"]?.startsWith("narthex-cli/")
+            ? HttpServerResponse.setHeader(
+                response,
+                "narthex-cli-latest",
+                Context.get(context, ServerIdentity).cli_latest
+              )
+            : response
+        }
         const early = beforeRouting(transport, request, path, allow)
         const answer =
           early === undefined
-            ? yield* Effect.catchCause(
+            ? Effect.catchCause(
                 Effect.flatMap(withoutNeedlessType(transport, request), (plain) =>
                   Effect.updateContext(handler, (context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
                     ofRequest(context, plain, request_id)
@@ -180,11 +188,8 @@ export const HttpConventions = HttpRouter.middleware(
                 ),
                 answerCause
               )
-            : early
-        const response = HttpServerResponse.setHeaders(completed(answer, request_id, allow), always)
-        return request.headers["user-agent"]?.startsWith("narthex-cli/")
-          ? HttpServerResponse.setHeader(response, "narthex-cli-latest", cli_latest)
-          : response
+            : Effect.succeed(early)
+        return Effect.andThen(transport.announce(request, always), Effect.map(answer, finished))
       })
   ),
   { global: true }

@@ -9,12 +9,12 @@
  * Nothing about its session is: callers read that on every request.
  */
 import { ForgedToken, SessionClaims, type SigningKeyStore, type StorageError, TokenSigner } from "@narthex/core"
-import { Clock, Effect, Layer, type Option, Redacted, Schema } from "effect"
+import { Effect, Layer, type Option, Redacted, Schema } from "effect"
 import { CompactSign, compactVerify } from "jose"
 import type { MasterSecret } from "../MasterSecret.ts"
 import { makeSigningKeyRing } from "./SigningKeyRing.ts"
 import { isCanonical, textOf, utf8 } from "./segments.ts"
-import { VerifiedTokens } from "./VerifiedTokens.ts"
+import { type VerifiedToken, VerifiedTokens } from "./VerifiedTokens.ts"
 import type { SigningKeysUnreadable } from "./WrappedKey.ts"
 
 const longest = 4096
@@ -69,17 +69,25 @@ const make = Effect.fn("JoseTokenSigner.make")(function* ({ issuer }: TokenSigne
     return { kid, claims }
   })
 
-  const verify = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-    const text = Redacted.value(token)
-    const known = verified.find(text)
-    // A key may have been retired since its token was verified.
-    if (known !== undefined) yield* ours(yield* ring.find(known.kid))
-    const opened = known ?? (yield* open(text))
-    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    if (opened.claims.iat > now + skew) return yield* new ForgedToken({})
-    if (known === undefined) verified.add(text, opened)
-    return opened.claims
-  })
+  /** The claims, unless the token says that it is from the future. */
+  const claimsNow = ({ claims }: VerifiedToken) =>
+    Effect.clockWith((clock) =>
+      claims.iat > Math.floor(clock.currentTimeMillisUnsafe() / 1000) + skew
+        ? new ForgedToken({})
+        : Effect.succeed(claims)
+    )
+
+  const verify = (token: Redacted.Redacted) =>
+    Effect.suspend(() => {
+      const text = Redacted.value(token)
+      const known = verified.find(text)
+      if (known === undefined)
+        return Effect.flatMap(open(text), (opened) =>
+          Effect.tap(claimsNow(opened), () => Effect.sync(() => verified.add(text, opened)))
+        )
+      // A key may have been retired since its token was verified.
+      return Effect.flatMap(Effect.flatMap(ring.find(known.kid), ours), () => claimsNow(known))
+    })
 
   return TokenSigner.of({
     sign: Effect.fn("TokenSigner.sign")(function* (claims) {

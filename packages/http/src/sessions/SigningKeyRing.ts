@@ -71,15 +71,21 @@ export const makeSigningKeyRing = Effect.fn("makeSigningKeyRing")(function* () {
       )
     })
 
-  const published = Effect.gen(function* () {
-    yield* readUnlessYoungerThan(freshMillis).pipe(
-      Effect.catch((error) =>
-        Effect.logWarning("The signing keys cannot be read again; those known go on.").pipe(becauseOf(error))
-      )
+  const validNow = Effect.clockWith((clock) => {
+    const now = clock.currentTimeMillisUnsafe()
+    return Effect.succeed(
+      known.filter(({ retired_until }) => retired_until === null || DateTime.toEpochMillis(retired_until) > now)
     )
-    const now = yield* DateTime.now
-    return known.filter((key) => key.retired_until === null || DateTime.isGreaterThan(key.retired_until, now))
   })
+  const readAgain = readUnlessYoungerThan(freshMillis).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning("The signing keys cannot be read again; those known go on.").pipe(becauseOf(error))
+    )
+  )
+  const published = Effect.clockWith((clock) =>
+    // It is asked for each request, and nearly always the ring is fresh.
+    clock.currentTimeMillisUnsafe() - tried_at < freshMillis ? validNow : Effect.andThen(readAgain, validNow)
+  )
 
   const named = (kid: string) => Effect.map(published, (keys) => Array.findFirst(keys, (key) => key.kid === kid))
 

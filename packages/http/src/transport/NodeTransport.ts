@@ -7,8 +7,15 @@ import { HttpServerResponse } from "effect/http"
 import { openSink } from "./responseSink.ts"
 import { announcedBody, Transport } from "./Transport.ts"
 
-const countOf = (rawHeaders: ReadonlyArray<string>, name: string) =>
-  rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
+/** Names and values in turn. It runs for each request. */
+const countOf = (rawHeaders: ReadonlyArray<string>, name: string) => {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const header = rawHeaders[at] ?? ""
+    if (header.length === name.length && header.toLowerCase() === name) count += 1
+  }
+  return count
+}
 
 /** HTTP/1.1 announces every body by a header; HTTP/2 marks the end of a request without one. */
 const endsWithItsHead = (incoming: IncomingMessage | Http2ServerRequest) =>

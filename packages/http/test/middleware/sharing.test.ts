@@ -83,6 +83,57 @@ it.effect("the first that asked may leave, and the others get their answer", () 
   })
 )
 
+it.effect("the first that asked may leave while the read runs, and the others get their answer", () =>
+  Effect.gen(function* () {
+    const { ask, begun, open } = yield* world
+    const first = yield* ask()
+    const second = yield* ask()
+    yield* begun(1)
+    yield* Fiber.interrupt(first)
+    yield* open
+    assert.strictEqual(yield* Fiber.join(second), "valid")
+  })
+)
+
+it.effect("a read that no request waits for is not made", () =>
+  Effect.gen(function* () {
+    const { ask, begun, open, state } = yield* world
+    yield* Fiber.interrupt(yield* ask())
+    const other = yield* ask("another session")
+    yield* begun(1)
+    assert.strictEqual(state.reads, 1)
+    yield* Fiber.interrupt(other)
+    const next = yield* ask()
+    yield* begun(2)
+    yield* open
+    assert.strictEqual(yield* Fiber.join(next), "valid")
+    assert.strictEqual(state.reads, 2)
+  })
+)
+
+it.effect("what is asked for in one turn begins in one turn", () =>
+  Effect.gen(function* () {
+    const { ask, begun, state } = yield* world
+    yield* Effect.forEach(["one", "two", "three"], (key) => ask(key))
+    assert.strictEqual(state.reads, 0)
+    const turns: Array<number> = []
+    const watching = yield* Effect.forkChild(
+      Effect.gen(function* () {
+        for (let turn = 0; turn < 10; turn++) {
+          turns.push(state.reads)
+          yield* Effect.yieldNow
+        }
+      })
+    )
+    yield* begun(3)
+    yield* Fiber.join(watching)
+    assert.isTrue(
+      turns.every((reads) => reads === 0 || reads === 3),
+      `never one without the others: ${turns.join(", ")}`
+    )
+  })
+)
+
 it.effect("a read that fails, fails for all that share it, and the next is made again", () =>
   Effect.gen(function* () {
     const { ask, begun, open, state } = yield* world

@@ -4,7 +4,7 @@ import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpBody, HttpClientRequest, HttpRouter, HttpServerRequest } from "effect/http"
 import { DirectApi, ServerIdentity } from "../../src/index.ts"
 import { consoleToken, memoryApi } from "../support/apiOver.ts"
-import { arrive, founder, project } from "../support/story.ts"
+import { arrive, founder, key, project } from "../support/story.ts"
 import { TestApi } from "../support/wire.ts"
 
 const client = Effect.flatMap(TestApi, ({ direct }) => Effect.fromNullishOr(direct))
@@ -54,6 +54,31 @@ layer(memoryApi(), { excludeTestServices: true })("the API within its process", 
       const cursors = (yield* together("/v1/projects")).map(({ headers }) => headers["events-cursor"])
       assert.deepStrictEqual(cursors.slice(2), cursors.slice(0, 2))
       assert.notStrictEqual(cursors[0], cursors[1])
+    })
+  )
+
+  it.effect("calls of one key that arrive together from two addresses are read for each address", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const { id, token } = yield* key(who)
+      const { execute } = yield* client
+      const from = (address: string) =>
+        HttpClientRequest.setHeaders(asked("GET", "/v1/auth/whoami", token), {
+          "narthex-console": consoleToken,
+          "narthex-client-address": address
+        })
+      // The first use is written at once, later ones are kept for a while.
+      yield* execute(from("203.0.113.4"))
+      const addresses = ["203.0.113.5", "203.0.113.5", "203.0.113.6"]
+      const answers = yield* Effect.forEach(addresses, (address) => execute(from(address)), {
+        concurrency: "unbounded"
+      })
+      assert.deepStrictEqual(
+        answers.map(({ status }) => status),
+        [200, 200, 200]
+      )
+      const { body } = yield* who.call("GET", `/v1/api-keys/${id}`)
+      assert.strictEqual(body.api_key.last_used_from, "203.0.113.6")
     })
   )
 
