@@ -1,10 +1,11 @@
 /**
  * The cost of authentication: an authenticated request against a limit in the same run, which is bare node:http with
- * the one statement that authentication needs; with few and with many keys in the store.
+ * the statements of the request, and beside the smallest API of Effect with them; with few and with many keys in the store.
  *
- * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many]`. Results are medians of the
- * rounds; compare the ratios. CPU is the time of the server process per request. The load generator is another process;
- * the backends of Postgres are counted separately.
+ * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many] [checkout]`. Results are medians of
+ * the rounds; compare the ratios. CPU is the time of the server process per request. The load generator is another
+ * process; the backends of Postgres are counted separately. With another checkout its server takes turns, too: that is
+ * how a change is measured.
  *
  * Pitfall: measuring two sizes minutes apart. The difference includes other load on the machine, so few and many keys
  * take turns, and each pair gives one ratio.
@@ -12,13 +13,21 @@
 import { readFileSync } from "node:fs"
 import { Database, migrate } from "@narthex/postgres"
 import { Effect, Layer, Redacted, References } from "effect"
-import { load, type Server, type Store, startServer } from "./authenticationLoad.ts"
-import { fill, keyStatement, sessionStatement } from "./authenticationStore.ts"
+import { load, type Requests, type Server, type ServerOptions, type Store, startServer } from "./authenticationLoad.ts"
+import {
+  fill,
+  headStatement,
+  keyStatement,
+  projectsStatement,
+  sessionStatement,
+  withProjects
+} from "./authenticationStore.ts"
 import { binaries, startCluster } from "./proxyCluster.ts"
 import { ratio } from "./ratios.ts"
 
 const arg = (at: number, usual: number) => Number(process.argv[at] ?? usual)
 const [seconds, rounds, few, many] = [arg(2, 1), arg(3, 7), arg(4, 1_000), arg(5, 20_000)]
+const checkout = process.argv[6]
 const connections = 16
 /** The number of keys in use, in turn, and of sessions. The digests of keys are spread over the index. */
 const used = 256
@@ -30,12 +39,11 @@ interface Measured {
   readonly backends: number
 }
 
-/** One measured case: a server, its credentials and its store. */
-interface Way {
+/** One measured case: a server, what it is asked, and its store. */
+interface Way extends Requests {
   readonly name: string
   readonly keys: number
   readonly server: Server
-  readonly tokens: ReadonlyArray<string>
 }
 
 /** The value below which this share of the values lies. */
@@ -52,10 +60,10 @@ const backendsOf = (postmaster: number) =>
     .map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [])
     .reduce((sum, fields) => sum + (Number(fields[11]) + Number(fields[12])) * 10, 0)
 
-const measure = async (postmaster: number, { server, tokens }: Way): Promise<Measured> => {
-  await load(server.port, tokens, connections, seconds / 4) // warm-up
+const measure = async (postmaster: number, { path, server, tokens }: Way): Promise<Measured> => {
+  await load(server.port, { path, tokens }, connections, seconds / 4) // warm-up
   const before = [await server.cpu(), backendsOf(postmaster)] as const
-  const { requests, seconds: took } = await load(server.port, tokens, connections, seconds)
+  const { requests, seconds: took } = await load(server.port, { path, tokens }, connections, seconds)
   const after = [await server.cpu(), backendsOf(postmaster)] as const
   return {
     rate: requests / took,
@@ -86,9 +94,13 @@ const prepare = (store: Store, keys: number) =>
       yield* migrate
       yield* fill(keys)
       const { query } = yield* Database
-      const own = <A>(start: () => Promise<A & Server>) =>
-        Effect.acquireRelease(Effect.promise(start), ({ stop }) => Effect.promise(stop))
-      const api = yield* own(() => startServer({ store }))
+      const own = (options: ServerOptions, of?: string) =>
+        Effect.acquireRelease(
+          Effect.promise(() => startServer(options, of)),
+          ({ stop }) => Effect.promise(stop)
+        )
+      const api = yield* own({ store, kind: "api" })
+      const before = checkout === undefined ? undefined : yield* own({ store, kind: "api" }, checkout)
       const { jwt, jwts, secrets } = yield* Effect.promise(async () => {
         const session = async (person: string) => {
           const { access_token } = await call(api.port, "/v1/auth/exchange", { id_token: `${person}@example.com` })
@@ -102,32 +114,63 @@ const prepare = (store: Store, keys: number) =>
         for (let n = 0; n < used; n++) jwts.push(await session(`bench-${n}`))
         return { jwt, jwts, secrets }
       })
-      const sid = String(JSON.parse(Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString()).sid)
-      const digests = yield* query<{ readonly digest: string }>(
+      yield* query("bench", withProjects)
+      yield* query("bench", "vacuum analyze")
+      const sessions = jwts.map((it) => JSON.parse(Buffer.from(it.split(".")[1] ?? "", "base64url").toString()))
+      const ofSessions = sessions.map(({ org_id, sid }) => [String(sid), String(org_id), String(org_id)])
+      const digests = yield* query<{ readonly digest: string; readonly org_id: string }>(
         "bench",
-        "select s.digest from api_key_secret s join api_key k on k.id = s.key_id where k.name = 'bench'"
+        "select s.digest, k.org_id from api_key_secret s join api_key k on k.id = s.key_id where k.name = 'bench'"
       )
-      const bare = (statement: string, parameters: ReadonlyArray<string>) =>
-        own(() => startServer({ store, bare: { statement, parameters } }))
-      const bareKey = yield* bare(
-        keyStatement,
-        digests.map(({ digest }) => digest)
-      )
+      const ofKeys = digests.map(({ digest, org_id }) => [digest, org_id, org_id])
+      const [whoami, projects] = ["/v1/auth/whoami", "/v1/projects"]
+      const list = [headStatement, projectsStatement]
+      const way = (name: string, path: string, server: Server, tokens: ReadonlyArray<string> = [""]): Way => ({
+        name,
+        keys,
+        path,
+        server,
+        tokens
+      })
+      const bareKey = yield* own({ store, kind: "bare", statements: [keyStatement], parameters: ofKeys })
+      const bareSession = yield* own({ store, kind: "bare", statements: [sessionStatement], parameters: ofSessions })
+      const smallest = yield* own({ store, kind: "smallest", statements: [sessionStatement], parameters: ofSessions })
+      const bareList = yield* own({
+        store,
+        kind: "bare",
+        statements: [sessionStatement, ...list],
+        parameters: ofSessions
+      })
       return [
-        { name: "bare, key", keys, server: bareKey, tokens: [""] },
-        { name: "API key", keys, server: api, tokens: secrets },
-        { name: "bare, session", keys, server: yield* bare(sessionStatement, [sid]), tokens: [""] },
-        { name: "JWT", keys, server: api, tokens: jwts },
+        way("bare, key", whoami, bareKey),
+        way("API key", whoami, api, secrets),
+        way("bare, session", whoami, bareSession),
+        way("smallest API", whoami, smallest, ["token"]),
+        way("JWT", whoami, api, jwts),
         // Requests of one session that arrive together share its look-up (docs/design/authorization.md Z49).
-        { name: "one JWT", keys, server: api, tokens: [jwt] }
-      ] satisfies ReadonlyArray<Way>
+        way("one JWT", whoami, api, [jwt]),
+        way("bare, list", projects, bareList),
+        way("JWT, list", projects, api, jwts),
+        ...(before === undefined
+          ? []
+          : [
+              way("API key, before", whoami, before, secrets),
+              way("JWT, before", whoami, before, jwts),
+              way("JWT, list, before", projects, before, jwts)
+            ])
+      ]
     }).pipe(Effect.provide(Layer.merge(database, Layer.succeed(References.MinimumLogLevel, "None"))))
   })
 
 const limits: Readonly<Record<string, string>> = {
   "API key": "bare, key",
+  "smallest API": "bare, session",
   JWT: "bare, session",
-  "one JWT": "bare, session"
+  "one JWT": "bare, session",
+  "JWT, list": "bare, list",
+  "API key, before": "bare, key",
+  "JWT, before": "bare, session",
+  "JWT, list, before": "bare, list"
 }
 
 const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
@@ -145,13 +188,14 @@ const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
     const absolutes = `${cpu.toFixed(0)} us CPU, Postgres ${backends.toFixed(0)} us, ${Math.round(rate)} req/s`
     line(`${name.padEnd(14)} ${String(keys).padStart(8)} keys  ${ratios}${slower}(${absolutes})`)
   }
-  for (const [name, limit] of Object.entries(limits)) {
-    // How much one session saves depends on how many of its requests arrive together, so it is not compared over time.
-    if (name === "one JWT") continue
-    const kind = name.toLowerCase().replace(" ", "-")
+  // How much one session saves depends on how many of its requests arrive together, so it is not compared over time.
+  for (const name of ["API key", "JWT", "JWT, list"]) {
+    const limit = limits[name] ?? ""
+    const kind = name.toLowerCase().replace(/,? /, "-")
     ratio(`authentication/${kind}-cpu`, of(name, few).cpu / of(limit, few).cpu)
     ratio(`authentication/${kind}-postgres`, of(name, few).backends / of(limit, few).backends)
   }
+  if (few === many) return
   const roundsOf = (name: string, keys: number) =>
     [...results].flatMap(([way, all]) => (way.name === name && way.keys === keys ? all : []))
   for (const name of new Set([...results.keys()].map((way) => way.name))) {
@@ -180,7 +224,8 @@ const program = Effect.gen(function* () {
     const { query } = yield* Database
     yield* query("bench", "create database few")
     yield* query("bench", "create database many")
-    return [...(yield* prepare(at("few"), few)), ...(yield* prepare(at("many"), many))]
+    // Equal numbers are one store: then nothing is said about growth.
+    return [...(yield* prepare(at("few"), few)), ...(few === many ? [] : yield* prepare(at("many"), many))]
   }).pipe(
     Effect.provide(Database.layer({ url: Redacted.make(maintenance), maxConnections: 1, applicationName: "bench" }))
   )

@@ -12,11 +12,17 @@ export interface Store {
   readonly database: string
 }
 
-export interface ServerOptions {
-  readonly store: Store
-  /** The statement of a bare server, and its parameters in turn. Without it the server is the real API. */
-  readonly bare?: { readonly statement: string; readonly parameters: ReadonlyArray<string> }
+/** Statements that run one after the other, and what they are given in turn: one parameter for each. */
+export interface Fixed {
+  readonly statements: ReadonlyArray<string>
+  readonly parameters: ReadonlyArray<ReadonlyArray<string>>
 }
+
+/** `bare`: `node:http`. `smallest`: the smallest API of Effect. `api`: the real one, which is given nothing. */
+export type ServerOptions = { readonly store: Store } & (
+  | { readonly kind: "api" }
+  | ({ readonly kind: "bare" | "smallest" } & Fixed)
+)
 
 export interface Server {
   readonly port: number
@@ -25,9 +31,12 @@ export interface Server {
   readonly stop: () => Promise<void>
 }
 
-const script = join(import.meta.dirname, "authenticationServer.ts")
-
-export const startServer = async (options: ServerOptions): Promise<Server> => {
+/** `checkout`: of whose sources. */
+export const startServer = async (
+  options: ServerOptions,
+  checkout = join(import.meta.dirname, "..")
+): Promise<Server> => {
+  const script = join(checkout, "bench/authenticationServer.ts")
   const child: ChildProcess = spawn(process.execPath, ["--conditions=source", script, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "inherit"]
   })
@@ -75,11 +84,15 @@ const asking = (port: number, request: () => string, more: () => boolean, answer
     })
   })
 
-/** Uses the tokens in turn. Returns the number of responses, and the elapsed seconds. */
-export const load = async (port: number, tokens: ReadonlyArray<string>, connections: number, seconds: number) => {
-  const texts = tokens.map(
-    (token) => `GET /v1/auth/whoami HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${token}\r\n\r\n`
-  )
+export interface Requests {
+  readonly path: string
+  /** Used in turn. */
+  readonly tokens: ReadonlyArray<string>
+}
+
+/** Returns the number of responses, and the elapsed seconds. */
+export const load = async (port: number, { path, tokens }: Requests, connections: number, seconds: number) => {
+  const texts = tokens.map((token) => `GET ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${token}\r\n\r\n`)
   let turn = 0
   const request = () => texts[turn++ % texts.length] ?? ""
   const begun = performance.now()

@@ -1,10 +1,10 @@
 /**
- * The two servers of the authentication benchmark, each in its own process.
+ * The servers of the authentication benchmark, each in its own process.
  *
  * `api` is the real server: listener, middleware, handlers, services, Postgres. `bare` is node:http that runs the same
- * single statement for a credential that it receives at start: it reads no header, verifies nothing and decodes
- * nothing. `node authenticationServer.ts <options as JSON>` prints `{"port"}`. It replies to each line on stdin with
- * its CPU time in microseconds, and exits at the end of stdin.
+ * statements for credentials that it receives at start: it reads no header, verifies nothing and decodes nothing.
+ * `smallest` is that as an API of Effect. `node authenticationServer.ts <options as JSON>` prints `{"port"}`. It replies
+ * to each line on stdin with its CPU time in microseconds, and exits at the end of stdin.
  */
 import { createServer } from "node:http"
 import { createInterface } from "node:readline"
@@ -31,7 +31,8 @@ import { Database, PostgresStorage } from "@narthex/postgres"
 import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import postgres from "postgres"
-import type { ServerOptions } from "./authenticationLoad.ts"
+import type { Fixed, ServerOptions } from "./authenticationLoad.ts"
+import { smallestApi } from "./smallestApi.ts"
 
 // The benchmark passes its own type as JSON.
 const options = JSON.parse(process.argv[2] ?? "{}") as ServerOptions
@@ -46,13 +47,16 @@ createInterface({ input: process.stdin })
 
 const up = (port: number) => process.stdout.write(`${JSON.stringify({ port })}\n`)
 
-const bare = ({ parameters, statement }: NonNullable<ServerOptions["bare"]>) => {
+const bare = ({ parameters, statements }: Fixed) => {
   const { database, host, user } = options.store
   const sql = postgres({ host, database, username: user, max: connections, idle_timeout: 0 })
   let turn = 0
   const server = createServer(async (_, response) => {
-    const [row] = await sql.unsafe(statement, [parameters[turn++ % parameters.length] ?? ""], { prepare: true })
-    const body = JSON.stringify(row)
+    const given = parameters[turn++ % parameters.length] ?? []
+    let rows: ReadonlyArray<object> = []
+    for (const [at, statement] of statements.entries())
+      rows = await sql.unsafe(statement, [given[at] ?? ""], { prepare: true })
+    const body = JSON.stringify(rows)
     response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
     response.end(body)
   })
@@ -129,5 +133,6 @@ const api = () => {
   )
 }
 
-if (options.bare === undefined) api()
-else bare(options.bare)
+if (options.kind === "api") api()
+else if (options.kind === "bare") bare(options)
+else NodeRuntime.runMain(smallestApi(options, up))

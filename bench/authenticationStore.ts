@@ -1,4 +1,4 @@
-/** Stores with many keys, and the statement of the bare server: the joins of the real one. */
+/** Stores with many keys, and the statements of the bare server: the joins of the real one. */
 import { Database } from "@narthex/postgres"
 import { Effect } from "effect"
 
@@ -45,3 +45,17 @@ export const sessionStatement = `
   left join organization o on o.id = s.active_org_id
   left join membership m on m.org_id = s.active_org_id and m.user_id = s.user_id
   where s.id = $1`
+
+/** The newest event of an organization, and a page of its projects. */
+export const headStatement = `
+  select greatest(
+    (select trimmed_to from event_floor where org_id = $1::uuid), (select trimmed_to from event_head where one),
+    (select id from event_log where org_id = $1::uuid order by id desc limit 1)) as id`
+
+export const projectsStatement = `
+  select * from project where org_id = $1 and deleted_at is null and id < '~' order by id desc limit 101`
+
+/** Three projects for each organization, without branches, which a list does not read. */
+export const withProjects = `
+  insert into project select o.id || '-' || n, o.id, 'bench', 'local', 'branch', now(), now(), null
+  from organization o, generate_series(1, 3) n`
