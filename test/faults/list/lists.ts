@@ -82,25 +82,6 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "operations",
-    file: "packages/postgres/src/database/Database.ts",
-    tests: ["packages/postgres/test/pipelining.test.ts"],
-    faults: [
-      {
-        id: "pipeline-for-all",
-        find: "shared?.get(pipeline)",
-        put: 'shared?.get("keys")',
-        why: "A read does not wait for a lock on tables that it does not read."
-      },
-      {
-        id: "pipeline-pooled",
-        find: "const shared = prepare ?",
-        put: "const shared = prepare || !prepare ?",
-        why: "Behind a pooler no reads share a connection."
-      }
-    ]
-  },
-  {
-    area: "operations",
     file: "packages/postgres/src/driver/pipelining.ts",
     tests: ["packages/postgres/test/pipelining.test.ts"],
     faults: [
