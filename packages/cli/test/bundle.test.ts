@@ -43,7 +43,7 @@ const mostCallsOfCommand = 45_000
  * Files that one command loads: the entry, the program, what commands share, the command, its group of the contract, what
  * groups share.
  */
-const mostFilesOfCommand = 9
+const mostFilesOfCommand = 12
 
 /**
  * Modules of Node that take long to load and that a call of the API does not need: the client of `fetch`, cryptography,
