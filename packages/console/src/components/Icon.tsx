@@ -1,4 +1,7 @@
-/** Icons: line drawings on a grid of 16. They decorate a word or a labelled control, so screen readers skip them. */
+/**
+ * Icons: line drawings on a grid of 16. They decorate a word or a labelled control, so screen readers skip them. How lines
+ * are drawn is in the style sheet: a page has twenty icons, whose attributes were an eighth of its bytes.
+ */
 const paths = {
   layers: "M2 5l6-3 6 3-6 3zM2 8l6 3 6-3M2 11l6 3 6-3",
   activity: "M1 8h3l2-5 4 10 2-5h3",
@@ -40,17 +43,7 @@ export type IconName = keyof typeof paths
 export const iconNames = Object.keys(paths) as ReadonlyArray<IconName> // the keys of a constant
 
 export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
-  <svg
-    viewBox="0 0 16 16"
-    width={size}
-    height={size}
-    fill="none"
-    stroke="currentColor"
-    stroke-width={name === "more" ? 2.2 : 1.5}
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    aria-hidden="true"
-  >
+  <svg class={name === "more" ? "icon dots" : "icon"} viewBox="0 0 16 16" width={size} height={size} aria-hidden="true">
     <path d={paths[name]} />
   </svg>
 )
