@@ -40,6 +40,22 @@ describe("answers of older servers", () => {
     assert.deepStrictEqual([session.invited_by, session.access_token, session.expires_at], [null, "jwt", at])
   })
 
+  it("a project of a server that includes nothing has no endpoint, which is not the same as having none", async () => {
+    const project = {
+      id: "prj-1",
+      org_id: organization.id,
+      name: "shop",
+      region_id: "local",
+      region: "local",
+      default_branch_id: "br-1",
+      created_at: at,
+      updated_at: at
+    }
+    const { projects } = answering({ projects: [project], pagination: { next_cursor: null } })
+    const [listed] = (await projects.list({ include: "endpoint" })).projects
+    assert.deepStrictEqual(listed, project)
+  })
+
   it("a branch of a server that does not tell sizes has none", async () => {
     const { branches } = answering({
       branch: {
