@@ -110,7 +110,8 @@ export class OverviewStore extends Context.Service<
         const ofDefault = (yield* endpoints.ofBranch(default_branch_id)).filter(
           (it) => branch === null || it.branch_id === branch
         )
-        const endpoint = ofDefault.find(({ type }) => type === "read_write") ?? ofDefault.at(-1) ?? newest[0] ?? null
+        const endpoint =
+          ofDefault.find(({ type }) => type === "read_write") ?? newestFirst(ofDefault)[0] ?? newest[0] ?? null
         return { project_id: id, endpoint, last_used_at: lastUse(newest) }
       })
 

@@ -7,9 +7,6 @@
 import type { EndpointId, ProjectId } from "@narthex/core"
 import { Clock, Context, Effect, Metric } from "effect"
 
-const name = "narthex_proxy_events_total"
-const description = "Connections, by the stage they passed or the reason why they ended."
-
 const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connections that are relayed." })
 
 /** Adds to the number of connections that are relayed. */
@@ -22,7 +19,11 @@ const counters = new Map<string, Metric.Counter<number>>()
 const counterOf = (event: string) => {
   const known = counters.get(event)
   if (known !== undefined) return known
-  const made = Metric.counter(name, { description, incremental: true, attributes: { event } })
+  const made = Metric.counter("narthex_proxy_events_total", {
+    description: "Connections, by the stage they passed or the reason why they ended.",
+    incremental: true,
+    attributes: { event }
+  })
   counters.set(event, made)
   return made
 }
