@@ -1,17 +1,19 @@
 /**
  * Event streams against other servers in the same run: bare `node:http` that writes one shared buffer, the same
- * directly to the socket, and better-sse.
+ * directly to the socket, better-sse, and nchan where it is installed.
  *
- * `node --conditions=source bench/events.ts [connections] [seconds] [rounds] [many] [first]`, with connections as
- * `1000,5000,10000`; `many` of the other tables is 5000 by default. With `first` only the first two tables are made.
- * Each server is a process, and they take turns of `seconds`; compare the ratios, each within one round. A delivery is
- * one event on one connection. Narthex authenticates, maintains the ring and commits to the log in memory; the others
- * only write.
+ * `node --conditions=source bench/events.ts [connections] [seconds] [rounds] [many] [parts]`, with connections as
+ * `1000,5000,10000`; `many` of the other tables is 5000 by default. Parts are `all`, `first` for the first two tables, and
+ * `single` or `memory` for one of them. Each server is a process, and they take turns of `seconds`; compare the ratios,
+ * each within one round. A delivery is one event on one connection. Narthex authenticates, maintains the ring and commits
+ * to the log, in memory or on Postgres; the others only write.
  */
 import { latency } from "./eventsLatency.ts"
 import { memoryOf, type Pair, type Shape, startPair, takeTurns } from "./eventsMeasure.ts"
+import { hasNchan } from "./eventsNchan.ts"
 import type { ServerKind } from "./eventsProtocol.ts"
 import { perSecond, row, spread, table, times } from "./eventsTable.ts"
+import { binaries, startCluster } from "./proxyCluster.ts"
 import { ratio } from "./ratios.ts"
 
 const [sizes = "1000,5000,10000", secondsGiven = "2", roundsGiven = "5", manyGiven = "5000", parts = "all"] =
@@ -20,7 +22,10 @@ const seconds = Number(secondsGiven)
 const rounds = Number(roundsGiven)
 const many = Number(manyGiven)
 const kinds: ReadonlyArray<ServerKind> = ["node:http", "narthex", "better-sse"]
-const withFloor: ReadonlyArray<ServerKind> = ["node:http", "socket.write", "narthex", "better-sse"]
+const compared: ReadonlyArray<ServerKind> = [
+  ...(["node:http", "socket.write", "narthex", "narthex, Postgres", "better-sse"] as const),
+  ...(hasNchan ? (["nchan"] as const) : [])
+]
 
 /** The ratio of two servers in each round. */
 const ratios = (one: ReadonlyArray<number>, other: ReadonlyArray<number>) =>
@@ -47,13 +52,13 @@ const compare = async (name: number, servers: ReadonlyArray<ServerKind>, shape: 
     for (const pair of pairs) await pair.connect()
     const results = await takeTurns(pairs, seconds, rounds)
     const of = (kind: ServerKind) => pairs.flatMap((pair) => (pair.kind === kind ? (results.get(pair) ?? []) : []))
+    const limits: ReadonlyArray<ServerKind> = ["node:http", "better-sse", "nchan"]
     for (const kind of servers)
       row(
         String(name),
         kind,
         rates(of(kind)),
-        spread(ratios(of(kind), of("node:http")), times),
-        spread(ratios(of(kind), of("better-sse")), times)
+        ...limits.map((limit) => (servers.includes(limit) ? spread(ratios(of(kind), of(limit)), times) : ""))
       )
     ratio(`events/${name}-of-node-http`, ...ratios(of("node:http"), of("narthex")))
   })
@@ -86,44 +91,73 @@ const grow = async (organizations: number) => {
   }
 }
 
-const columns = ["Server", "Deliveries/CPU-s", "Of `node:http`", "Of better-sse"]
+const columns = ["Server", "Deliveries/CPU-s", "Of `node:http`", "Of better-sse", "Of nchan"]
 
-table("One event a step, 40,000 deliveries a second", "Connections", ...columns)
-for (const connections of sizes.split(",").map(Number))
-  await compare(connections, withFloor, { connections, organizations: 1, events: 1, deliveriesPerSecond: 40_000 })
-
-table(`${many} connections, ten events a step, 200,000 deliveries a second`, "Events a step", ...columns)
-await compare(10, kinds, { connections: many, organizations: 1, events: 10, deliveriesPerSecond: 200_000 })
-
-if (parts === "first") process.exit(0)
-
-table(
-  `From 1 to 500 organizations: ${many} connections, one event for each organization a step, 40,000 deliveries a second`,
-  "Server",
-  "1: deliveries/CPU-s",
-  "500",
-  "500 of 1",
-  "Making the events, µs a delivery",
-  "500 of 1 without that"
-)
-await grow(500)
-
-table("RSS that each further connection adds", "Connections", "Server", "Held", "With the room that V8 keeps")
-for (const connections of sizes.split(",").map(Number)) {
-  const found = new Map(kinds.map((kind) => [kind, { held: [] as number[], kept: [] as number[] }]))
-  for (let round = 0; round < Math.min(3, rounds); round++)
-    for (const [kind, { held, kept }] of found) {
-      held.push(await memoryOf(kind, connections, "last-resort"))
-      kept.push(await memoryOf(kind, connections, "full"))
-    }
-  const kibibytes = (bytes: number) => `${(bytes / 1_024).toFixed(1)} KiB`
-  for (const [kind, { held, kept }] of found)
-    row(String(connections), kind, spread(held, kibibytes), spread(kept, kibibytes))
+const single = async (socket: string) => {
+  table("One event a step, 40,000 deliveries a second", "Connections", ...columns)
+  for (const connections of sizes.split(",").map(Number))
+    await compare(connections, compared, {
+      connections,
+      organizations: 1,
+      events: 1,
+      deliveriesPerSecond: 40_000,
+      socket
+    })
 }
 
-process.stdout.write("\n")
-for (const [at, { events, p50, p99 }] of (await latency(400, Math.max(4, seconds))).entries())
-  process.stdout.write(
-    `commit to client, instance ${at + 1}, 400 events/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (${events} events)\n`
+const several = async (socket: string) => {
+  table(`${many} connections, ten events a step, 200,000 deliveries a second`, "Events a step", ...columns)
+  const servers = compared.filter((kind) => kind !== "socket.write")
+  const shape = { connections: many, organizations: 1, events: 10, deliveriesPerSecond: 200_000, socket }
+  await compare(10, servers, shape)
+}
+
+const growth = async () => {
+  table(
+    `From 1 to 500 organizations: ${many} connections, one event for each organization a step, 40,000 deliveries a second`,
+    "Server",
+    "1: deliveries/CPU-s",
+    "500",
+    "500 of 1",
+    "Making the events, µs a delivery",
+    "500 of 1 without that"
   )
+  await grow(500)
+}
+
+const memory = async (socket: string) => {
+  table("RSS that each further connection adds", "Connections", "Server", "Held", "With the room that V8 keeps")
+  const servers = compared.filter((kind) => kind !== "socket.write")
+  for (const connections of sizes.split(",").map(Number)) {
+    const shape = { connections, organizations: 1, events: 1, deliveriesPerSecond: 1, socket }
+    const found = new Map(servers.map((kind) => [kind, { held: [] as number[], kept: [] as number[] }]))
+    for (let round = 0; round < Math.min(3, rounds); round++)
+      for (const [kind, { held, kept }] of found) {
+        held.push(await memoryOf(kind, shape, "last-resort"))
+        kept.push(await memoryOf(kind, shape, "full"))
+      }
+    const kibibytes = (bytes: number) => `${(bytes / 1_024).toFixed(1)} KiB`
+    for (const [kind, { held, kept }] of found)
+      row(String(connections), kind, spread(held, kibibytes), spread(kept, kibibytes))
+  }
+}
+
+const fromCommit = async () => {
+  process.stdout.write("\n")
+  for (const [at, { events, p50, p99 }] of (await latency(400, Math.max(4, seconds))).entries())
+    process.stdout.write(
+      `commit to client, instance ${at + 1}, 400 events/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms (${events} events)\n`
+    )
+}
+
+const cluster = await startCluster(binaries())
+try {
+  if (["all", "first", "single"].includes(parts)) await single(cluster.socket)
+  if (["all", "first"].includes(parts)) await several(cluster.socket)
+  if (parts === "all") await growth()
+  if (["all", "memory"].includes(parts)) await memory(cluster.socket)
+  if (parts === "all") await fromCommit()
+} finally {
+  await cluster.stop()
+}
 process.exit(0)

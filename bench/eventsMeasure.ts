@@ -15,13 +15,15 @@ export interface Shape {
   /** Events for each organization in one step. */
   readonly events: number
   readonly deliveriesPerSecond: number
+  /** The folder of the socket of a Postgres, for servers that need one. */
+  readonly socket?: string | undefined
 }
 
 const eventsToWarmUp = 2_000
 
 export const startPair = async (kind: ServerKind, shape: Shape) => {
   const { connections, deliveriesPerSecond, events, organizations } = shape
-  const server = await startServer(kind, organizations)
+  const server = await startServer(kind, organizations, shape.socket)
   const clients = startClients()
   const millis = Math.max(1, (events * connections * 1_000) / deliveriesPerSecond)
   const publishing = (seconds: number) => ({ millis, events, steps: Math.ceil((seconds * 1_000) / millis) })
@@ -79,13 +81,13 @@ export const takeTurns = async (pairs: ReadonlyArray<Pair>, seconds: number, rou
 const first = 500
 
 /** RSS in bytes that each further connection adds. */
-export const memoryOf = async (kind: ServerKind, connections: number, after: Collection): Promise<number> => {
-  const pair = await startPair(kind, { connections, organizations: 1, events: 1, deliveriesPerSecond: 1 })
+export const memoryOf = async (kind: ServerKind, shape: Shape, after: Collection): Promise<number> => {
+  const pair = await startPair(kind, shape)
   try {
     await pair.connect(first)
     const before = await pair.memory(after)
     await pair.connect()
-    return ((await pair.memory(after)) - before) / connections
+    return ((await pair.memory(after)) - before) / shape.connections
   } finally {
     pair.stop()
   }

@@ -1,4 +1,7 @@
-/** Narthex: the whole API on memory storage. Streams are authenticated; events pass the log and the ring. */
+/**
+ * Narthex: the whole API on storage in memory or on Postgres. Streams are authenticated; events pass a transaction, the log
+ * and the ring.
+ */
 import { randomBytes } from "node:crypto"
 import {
   AccessPolicy,
@@ -11,10 +14,13 @@ import {
   layerServices,
   OrgId,
   ProviderView,
+  RegionCatalog,
+  RegionId,
   TokenSigner,
   Transaction
 } from "@narthex/core"
 import { Draining, layerApiServer, RateLimits } from "@narthex/http"
+import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import type { Served } from "./eventsProtocol.ts"
@@ -42,20 +48,44 @@ const references = Layer.mergeAll(
   Layer.succeed(EventSettings, { ...defaultEventSettings, limits: null })
 )
 
-const api = layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.seconds(1) }).pipe(
-  Layer.provideMerge(layerServices),
-  Layer.provideMerge(Draining.layer),
-  Layer.provideMerge(TokenSigner.layerMemory),
-  Layer.provideMerge(layerMemoryPorts),
-  Layer.provideMerge(
-    Layer.mergeAll(
-      Believer,
-      layerMemoryComputes,
-      KeyDigester.layer({ id: "bench", key: Redacted.make(new Uint8Array(randomBytes(32))) })
-    )
-  ),
-  Layer.provideMerge(references)
-)
+type Storage = Layer.Layer<Layer.Success<typeof PostgresStorage.layer>, unknown>
+
+const apiOn = (storage: Storage) =>
+  layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.seconds(1) }).pipe(
+    Layer.provideMerge(layerServices),
+    Layer.provideMerge(Draining.layer),
+    Layer.provideMerge(TokenSigner.layerMemory),
+    Layer.provideMerge(storage),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Believer,
+        layerMemoryComputes,
+        KeyDigester.layer({ id: "bench", key: Redacted.make(new Uint8Array(randomBytes(32))) })
+      )
+    ),
+    Layer.provideMerge(references)
+  )
+
+const database = (folder: string, name: string, maxConnections: number) => {
+  const url = Redacted.make(`postgresql:///${name}?host=${encodeURIComponent(folder)}&user=app`)
+  return Database.layer({ url, maxConnections, applicationName: "narthex-bench" })
+}
+
+/** A database of its own on the cluster whose socket is in this folder. */
+const storageOnPostgres = (folder: string): Storage => {
+  const name = `events_${process.pid}`
+  const created = Layer.effectDiscard(
+    Effect.flatMap(Database, ({ query }) => query("bench", `create database ${name}`))
+  ).pipe(Layer.provide(Layer.fresh(database(folder, "postgres", 1))))
+  const seeded = Layer.effectDiscard(Effect.flatMap(RegionCatalog, (catalog) => catalog.seed([RegionId.make("local")])))
+  return seeded.pipe(
+    Layer.provideMerge(PostgresStorage.layer),
+    Layer.provide(Layer.effectDiscard(migrate)),
+    Layer.provide(database(folder, name, 6)),
+    Layer.provide(created),
+    Layer.provide(references)
+  )
+}
 
 const signIn = async (port: number, email: string) => {
   const response = await fetch(`http://127.0.0.1:${port}/v1/auth/exchange`, {
@@ -67,8 +97,8 @@ const signIn = async (port: number, email: string) => {
   return { token: String(body.access_token), org: OrgId.make(body.organization.id) }
 }
 
-/** Runs until the process exits. */
-export const serveOurs = (organizations: number, serve: (served: Served) => void) =>
+/** Runs until the process exits. `socket`: the folder of the socket of a Postgres; left out, the storage is in memory. */
+export const serveOurs = (organizations: number, serve: (served: Served) => void, socket?: string) =>
   Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
     const { emit, run } = yield* Transaction
@@ -92,4 +122,4 @@ export const serveOurs = (organizations: number, serve: (served: Served) => void
       publish: (events) => runPromise(run(commit(events)))
     })
     return yield* Effect.never
-  }).pipe(Effect.provide(api), Effect.runPromise)
+  }).pipe(Effect.provide(apiOn(socket === undefined ? layerMemoryPorts : storageOnPostgres(socket))), Effect.runPromise)

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 
-export type ServerKind = "narthex" | "node:http" | "socket.write" | "better-sse"
+export type ServerKind = "narthex" | "narthex, Postgres" | "node:http" | "socket.write" | "better-sse" | "nchan"
 
 export interface ServerUp {
   readonly port: number
@@ -15,6 +15,11 @@ export interface Served {
   readonly up: ServerUp
   /** Publishes this number of events to each organization, at once. */
   readonly publish: (events: number) => Promise<unknown>
+  /**
+   * What a server that is a program of its own has used: CPU time since its start in microseconds, and RSS in bytes. Left out:
+   * the server is the process that serves it.
+   */
+  readonly own?: { readonly cpu: () => number; readonly memory: (after: Collection) => number }
 }
 
 /** A number of steps of `millis` milliseconds each, with a number of events per organization in each step. */
@@ -50,8 +55,9 @@ const asking = (child: ChildProcess) => async (command: ServerCommand | ClientCo
   return (await answer)[0]
 }
 
-export const startServer = async (kind: ServerKind, organizations: number) => {
-  const child = start("eventsServer.ts", [kind, String(organizations)])
+export const startServer = async (kind: ServerKind, organizations: number, socket: string | undefined) => {
+  const args = [kind, String(organizations), ...(socket === undefined ? [] : [socket])]
+  const child = start("eventsServer.ts", args)
   const [up]: Array<ServerUp> = await once(child, "message")
   if (up === undefined) throw new Error("The server said nothing.")
   const ask = asking(child)
@@ -62,7 +68,8 @@ export const startServer = async (kind: ServerKind, organizations: number) => {
     cpu: async (): Promise<number> => ask({ cpu: true }),
     /** RSS in bytes, after a collection. */
     memory: async (after: Collection): Promise<number> => ask({ memory: after }),
-    stop: () => child.kill("SIGKILL")
+    /** It ends by itself, with the program that it has started. */
+    stop: () => child.disconnect()
   }
 }
 

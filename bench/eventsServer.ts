@@ -1,13 +1,17 @@
 /**
  * A server of event streams in its own process, which publishes events and measures itself on command.
- * `node eventsServer.ts <kind> <organizations>`.
+ * `node eventsServer.ts <kind> <organizations> [folder of the socket of Postgres]`.
  */
 import { setTimeout } from "node:timers/promises"
 import { bare, bareSocket, betterSse } from "./eventsLimits.ts"
+import { nchan } from "./eventsNchan.ts"
 import { serveOurs } from "./eventsOurs.ts"
-import type { Collection, Publish, Served, ServerCommand } from "./eventsProtocol.ts"
+import type { Collection, Publish, Served, ServerCommand, ServerKind } from "./eventsProtocol.ts"
 
-const [kind, organizations = "1"] = process.argv.slice(2)
+// `startServer` passes one of them.
+const kind = process.argv[2] as ServerKind
+const organizations = Number(process.argv[3] ?? "1")
+const socket = process.argv[4]
 
 /** RSS in bytes, after a full collection or after one that returns as much memory as possible. */
 const resident = (after: Collection) => {
@@ -21,7 +25,7 @@ const cpu = () => {
   return system + user
 }
 
-const serve = ({ publish, up }: Served) => {
+const serve = ({ own = { cpu, memory: resident }, publish, up }: Served) => {
   const publishAll = async ({ events, millis, steps }: Publish) => {
     for (let step = 0, next = performance.now(); step < steps; step++) {
       await publish(events)
@@ -32,7 +36,7 @@ const serve = ({ publish, up }: Served) => {
   }
   const obey = async (command: ServerCommand) => {
     if ("publish" in command) return publishAll(command.publish)
-    return "cpu" in command ? cpu() : resident(command.memory)
+    return "cpu" in command ? own.cpu() : own.memory(command.memory)
   }
   process.on("message", (command: ServerCommand) => void obey(command).then((answer) => process.send?.(answer)))
   process.send?.(up)
@@ -40,7 +44,23 @@ const serve = ({ publish, up }: Served) => {
 
 process.on("disconnect", () => process.exit(0))
 
-if (kind === "node:http") serve(await bare(Number(organizations)))
-else if (kind === "socket.write") serve(await bareSocket(Number(organizations)))
-else if (kind === "better-sse") serve(await betterSse(Number(organizations)))
-else await serveOurs(Number(organizations), serve)
+switch (kind) {
+  case "node:http":
+    serve(await bare(organizations))
+    break
+  case "socket.write":
+    serve(await bareSocket(organizations))
+    break
+  case "better-sse":
+    serve(await betterSse(organizations))
+    break
+  case "nchan":
+    serve(await nchan(organizations))
+    break
+  case "narthex":
+    await serveOurs(organizations, serve)
+    break
+  case "narthex, Postgres":
+    if (socket === undefined) throw new Error("The server needs the socket of a Postgres.")
+    await serveOurs(organizations, serve, socket)
+}

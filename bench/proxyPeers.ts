@@ -18,15 +18,15 @@ export interface Relay {
 
 const threads = (pid: number) => readdirSync(`/proc/${pid}/task`).map((id) => `/proc/${pid}/task/${id}`)
 
-const childrenOf = (pid: number) =>
+export const childrenOf = (pid: number) =>
   threads(pid).flatMap((task) => readFileSync(`${task}/children`, "utf8").split(" ").filter(Boolean).map(Number))
 
 /** With its workers, by the scheduler's clock: `/proc/<pid>/stat` counts in steps of 10 ms. */
-const cpuOf = (pid: number) => (): number =>
+export const cpuOf = (pid: number) => (): number =>
   threads(pid).reduce((sum, task) => sum + Number(readFileSync(`${task}/schedstat`, "utf8").split(" ")[0]) / 1_000, 0) +
   childrenOf(pid).reduce((sum, child) => sum + cpuOf(child)(), 0)
 
-const residentOf = (pid: number) =>
+export const residentOf = (pid: number) =>
   Number(/^Rss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]) * 1_024
 
 const stopped = async (child: ChildProcess) => {
@@ -62,7 +62,7 @@ export const startNode = async (
   return { name, port, cpu: cpuOf(pid), memory, stop: () => stopped(child) }
 }
 
-const freePort = async () => {
+export const freePort = async () => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
   // A TCP server has this type of address.
@@ -72,7 +72,7 @@ const freePort = async () => {
   return port
 }
 
-const accepts = (port: number) =>
+export const accepts = (port: number) =>
   new Promise<boolean>((resume) => {
     const socket = connect(port, "127.0.0.1")
     socket.once("connect", () => resume(true)).once("error", () => resume(false))
@@ -96,7 +96,7 @@ const startProgram = async (
   return { name, port, cpu: cpuOf(pid), memory: async () => residentOf(pid), stop: () => stopped(child) }
 }
 
-const installed = (paths: ReadonlyArray<string>) => paths.find((path) => existsSync(path))
+export const installed = (paths: ReadonlyArray<string>) => paths.find((path) => existsSync(path))
 
 /** HAProxy in TCP mode with one thread or more; `undefined` where it is not installed. */
 export const startHaproxy = async (address: string, folder: string, workers: number): Promise<Relay | undefined> => {
