@@ -57,7 +57,7 @@ const tokensOf = ({ settings }: Plan) =>
 export const internalUrl = ({ addresses, roles, settings }: Pick<Plan, "addresses" | "roles" | "settings">): string =>
   settings.api.internal_url ?? (roles.includes("api") ? urlOf(addresses.api) : addresses.api.url)
 
-/** The API of this process, where its console may call it without a socket. */
+/** The API of this process, where its console and its proxy may call it without a socket. */
 const OwnApi = Context.Reference<HttpClient.HttpClient | undefined>("@narthex/server/OwnApi", {
   defaultValue: () => undefined
 })
@@ -89,6 +89,9 @@ const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, 
       })
     )
   )
+
+const layerOwnProxy = (plan: Plan, tokens: Tokens, state: ProxyState) =>
+  Layer.unwrap(Effect.map(OwnApi, (client) => layerProxy(plan, tokens.proxy, internalUrl(plan), state, client)))
 
 const when = <A, E, R>(wanted: boolean, layer: Layer.Layer<A, E, R>): Layer.Layer<never, E, R> =>
   wanted ? Layer.effectDiscard(Effect.asVoid(Layer.build(layer))) : Layer.empty
@@ -140,7 +143,7 @@ export const layerPlatform = (plan: Plan) => {
         createServer: () => new ClosingServer({ requestTimeout: 60_000 })
       })
       return when(wants("runner"), layerRunner).pipe(
-        Layer.provideMerge(when(wants("proxy"), layerProxy(plan, tokens.proxy, internalUrl(plan), proxy))),
+        Layer.provideMerge(when(wants("proxy"), layerOwnProxy(plan, tokens, proxy))),
         Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens, internalUrl(plan)))),
         Layer.provideMerge(wants("api") ? ownApi(settings, Layer.provide(server, layerStreams)) : Layer.empty),
         Layer.provideMerge(layerWithoutStreams),

@@ -14,6 +14,7 @@ import {
   type WorkerFailed
 } from "@narthex/proxy"
 import { Effect, Layer, Redacted } from "effect"
+import type { HttpClient } from "effect/http"
 import type { Addresses } from "./addresses.ts"
 import type { Unready } from "./admin.ts"
 import type { Tokens } from "./references.ts"
@@ -33,17 +34,19 @@ export interface WorkerSetup extends Pick<Settings, "log" | "region"> {
   readonly telemetry: { readonly endpoint: string; readonly headers: string | null } | null
 }
 
+/** `api_client` is the API of this process, which workers call over a socket. */
 export const layerProxy = (
   { addresses, settings }: { readonly addresses: Addresses; readonly settings: Settings },
   token: Tokens["proxy"],
   api_url: string,
-  state: ProxyState
+  state: ProxyState,
+  api_client?: HttpClient.HttpClient
 ): Layer.Layer<never, ProxyError | WorkerFailed> => {
   if (token === null) return Layer.empty
   const config = configOf(addresses, settings)
   const { workers } = settings.proxy
   const count = workers === "auto" ? availableParallelism() : workers
-  if (count === 1) return Layer.provide(Proxy.layer(config), HttpControlPlane.layer({ api_url, token }))
+  if (count === 1) return Layer.provide(Proxy.layer(config), HttpControlPlane.layer({ api_client, api_url, token }))
   const setup = setupOf(settings, token, api_url)
   return Layer.effectDiscard(
     Effect.map(runProxyWorkers(config, { workers: count, fork: forkWorker, setup }), ({ metrics, unready }) => {

@@ -10,7 +10,7 @@
 import { AllowlistChange, ClientHeaders, EndpointChange, NarthexClient } from "@narthex/api"
 import { Effect, Layer, type Redacted, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
-import { HttpClientError } from "effect/http"
+import { FetchHttpClient, HttpClient, HttpClientError } from "effect/http"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import {
   AddressNotListed,
@@ -28,6 +28,8 @@ export interface HttpControlPlaneConfig {
   /** The base URL of the API, without `/v1`. */
   readonly api_url: string
   readonly token: Redacted.Redacted
+  /** What sends the calls, when it is not `fetch`: in the process of the API, `DirectApi` of `@narthex/http`. */
+  readonly api_client?: HttpClient.HttpClient | undefined
 }
 
 type Calls = ControlPlane["Service"]
@@ -137,8 +139,9 @@ const make = Effect.gen(function* () {
 
 /** `ControlPlane` over HTTP. */
 export const HttpControlPlane = {
-  layer: ({ api_url, token }: HttpControlPlaneConfig): Layer.Layer<ControlPlane> =>
+  layer: ({ api_client, api_url, token }: HttpControlPlaneConfig): Layer.Layer<ControlPlane> =>
     Layer.effect(ControlPlane, make).pipe(
-      Layer.provide(NarthexClient.layerFetch({ baseUrl: api_url, credential: token, retries: false }))
+      Layer.provide(NarthexClient.layer({ baseUrl: api_url, credential: token, retries: false })),
+      Layer.provide(api_client === undefined ? FetchHttpClient.layer : Layer.succeed(HttpClient.HttpClient, api_client))
     )
 }
