@@ -7,15 +7,17 @@
  *     <directory>/postgres.log  supervisor, 0600
  *
  * The server's user may be unable to enter the directories above, so it never gets an absolute path: see
- * `PostgresProcess`. The configuration is written before every start, so a cluster's behaviour depends on this file
- * alone.
+ * `PostgresProcess`. The configuration is checked, and written where it differs, before every start, so a cluster's
+ * behaviour depends on this file alone.
  */
 import { createHash } from "node:crypto"
-import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { lstatSync } from "node:fs"
+import { chmod, chown, mkdir, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Identity, PostgresUser } from "../machine/PostgresUser.ts"
+import { startOfFile } from "../machine/startOfFile.ts"
 
 /**
  * The bootstrap superuser. Only the supervisor can log in as it: the kernel tells the user at its end of the socket.
@@ -56,7 +58,8 @@ export const makeClusterDirectory = (cluster: Cluster) =>
 
 /** The major version of the data, from its PG_VERSION. */
 export const majorOf = Effect.fnUntraced(function* (data: string) {
-  const text = yield* attempt(`Reading the version of ${data}`, () => readFile(join(data, "PG_VERSION"), "utf8"))
+  const file = join(data, "PG_VERSION")
+  const text = yield* attempt(`Reading the version of ${data}`, async () => startOfFile(file, 64).toString("utf8"))
   const major = Number(text.trim())
   if (Number.isInteger(major)) return major
   return yield* new LocalPostgresError({
@@ -65,10 +68,25 @@ export const majorOf = Effect.fnUntraced(function* (data: string) {
   })
 })
 
+/** Whether something is as `writeConfiguration` makes it. A file is read only if it belongs to the server's user alone. */
+const isKept = (path: string, wanted: "directory" | string, { uid }: Identity) => {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  const ownerOnly = wanted === "directory" ? 0o700 : 0o600
+  if (found === undefined || found.uid !== uid || (found.mode & 0o777) !== ownerOnly) return false
+  if (wanted === "directory") return found.isDirectory()
+  return found.isFile() && startOfFile(path, Buffer.byteLength(wanted) + 1).toString("utf8") === wanted
+}
+
+/**
+ * Writes what is not there yet: almost every start finds the files of the one before, and a rename waits for the journal of
+ * the file system.
+ */
 export const writeConfiguration = (cluster: Cluster, major: number, owner: Identity, user: PostgresUser) =>
   attempt(`Configuring ${cluster.directory}`, async () => {
-    await mkdir(cluster.run, { recursive: true, mode: 0o700 })
-    if (user.drops) await chown(cluster.run, owner.uid, owner.gid)
+    if (!isKept(cluster.run, "directory", owner)) {
+      await mkdir(cluster.run, { recursive: true, mode: 0o700 })
+      if (user.drops) await chown(cluster.run, owner.uid, owner.gid)
+    }
     const files = {
       "postgresql.conf": settingsOf(cluster.purpose, major),
       "pg_hba.conf": accessOf(cluster.purpose),
@@ -83,7 +101,8 @@ export const writeConfiguration = (cluster: Cluster, major: number, owner: Ident
       if (user.drops) await chown(making, owner.uid, owner.gid)
       await rename(making, join(cluster.data, name))
     }
-    const written = await Promise.allSettled(Object.entries(files).map(([name, text]) => put(name, text)))
+    const missing = Object.entries(files).filter(([name, text]) => !isKept(join(cluster.data, name), text, owner))
+    const written = await Promise.allSettled(missing.map(([name, text]) => put(name, text)))
     for (const outcome of written) if (outcome.status === "rejected") throw outcome.reason
   })
 

@@ -5,7 +5,8 @@
  * copy. Old data are removed by renaming them first. A killed process leaves a directory with one of these names, and
  * the next call (or start) removes it. The caller ensures that no server runs on the data.
  */
-import { lstat, open, rename, rm } from "node:fs/promises"
+import { lstatSync } from "node:fs"
+import { open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
 import { attempt } from "../machine/LocalPostgresError.ts"
@@ -28,7 +29,7 @@ const syncDirectory = async (path: string) => {
 const remove = (path: string) => attempt(`Removing ${path}`, () => rm(path, { recursive: true, force: true }))
 
 export const hasData = (cluster: Cluster) =>
-  Effect.map(Effect.option(attempt(`Looking at ${cluster.data}`, () => lstat(cluster.data))), Option.isSome)
+  Effect.map(Effect.option(attempt(`Looking at ${cluster.data}`, async () => lstatSync(cluster.data))), Option.isSome)
 
 /** Removes what an interrupted call has left. */
 export const sweepData = (cluster: Cluster) => Effect.andThen(remove(makingOf(cluster)), remove(formerOf(cluster)))

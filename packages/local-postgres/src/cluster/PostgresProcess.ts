@@ -11,15 +11,16 @@
  * Pitfall: piping the server's output. When the reading process dies, the next message ends the server; so output goes
  * to a file.
  */
-import { closeSync, constants, openSync, readSync } from "node:fs"
-import { open, readFile, rename, rm, stat } from "node:fs/promises"
+import { statSync } from "node:fs"
+import { open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Option, Schedule } from "effect"
+import { Clock, Effect, Option, Schedule } from "effect"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import { type Identity, ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
 import { environment, startServer } from "../machine/programStarter.ts"
+import { startOfFile } from "../machine/startOfFile.ts"
 import { preparingNiceness, yieldingCpu } from "../machine/yieldingCpu.ts"
 import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
 
@@ -170,24 +171,16 @@ const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: Identity) =>
   })
 }
 
-/**
- * Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log.
- *
- * A look is one turn of the event loop. It opens the file so that whatever the server's user has put there cannot make
- * this process wait.
- */
+/** Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log. */
 const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, logFrom: number) =>
   Effect.gen(function* () {
-    const path = join(cluster.data, "postmaster.pid")
+    const begun = yield* Clock.monotonicTimeNanos
     while (true) {
       const ended = hasEnded()
-      const lines = yield* Effect.try({
-        try: () => startOf(path).split("\n"),
-        catch: (cause) => new LocalPostgresError({ operation: "Reading postmaster.pid", reason: String(cause) })
-      })
+      const lines = yield* postmasterFile(cluster)
       if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return
       if (ended) return yield* cannotStart(yield* endOfLog(cluster, logFrom))
-      yield* Effect.sleep(1)
+      yield* Effect.sleep(nextLook(Number((yield* Clock.monotonicTimeNanos) - begun) / 1e6))
     }
   }).pipe(
     Effect.timeoutOrElse({
@@ -197,41 +190,32 @@ const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, lo
     })
   )
 
-const cannotStart = (reason: string) => new LocalPostgresError({ operation: "Starting Postgres", reason })
+/**
+ * Milliseconds until the next look at a start that has taken so many: one at first. When many servers start at once each takes
+ * longer, and looks each millisecond would take a third of the time of this process.
+ */
+const nextLook = (taken: number) => Math.max(1, Math.min(taken / 16, 100))
 
-/** The first 4 KiB of a file; empty when it does not exist. */
-const startOf = (path: string): string => {
-  let file: number | undefined
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
-    const buffer = Buffer.alloc(4096)
-    return buffer.toString("utf8", 0, readSync(file, buffer))
-  } catch (cause) {
-    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return ""
-    throw cause
-  } finally {
-    if (file !== undefined) closeSync(file)
-  }
-}
+const cannotStart = (reason: string) => new LocalPostgresError({ operation: "Starting Postgres", reason })
 
 /** The lines of `postmaster.pid`; none when the file does not exist. */
 const postmasterFile = (cluster: Cluster) =>
-  attempt("Reading postmaster.pid", async () => {
-    try {
-      return (await readFile(join(cluster.data, "postmaster.pid"), "utf8")).split("\n")
-    } catch (cause) {
-      if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return []
-      throw cause
-    }
+  Effect.try({
+    try: () => {
+      try {
+        return startOfFile(join(cluster.data, "postmaster.pid"), 4096).toString("utf8").split("\n")
+      } catch (cause) {
+        if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return []
+        throw cause
+      }
+    },
+    catch: (cause) => new LocalPostgresError({ operation: "Reading postmaster.pid", reason: String(cause) })
   })
 
 /** Rotates a large log, keeping one old file. Returns the offset at which the lines of this start begin. */
 const prepareLog = (cluster: Cluster) =>
   attempt("Preparing the log", async () => {
-    const size = await stat(cluster.log).then(
-      (status) => status.size,
-      () => 0
-    )
+    const size = statSync(cluster.log, { throwIfNoEntry: false })?.size ?? 0
     if (size < maxLogSize) return size
     await rename(cluster.log, `${cluster.log}.1`)
     return 0

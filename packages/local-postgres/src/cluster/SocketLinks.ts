@@ -44,6 +44,16 @@ export const targetOf = (path: string): string | undefined => {
   }
 }
 
+/** Makes a new link. `false`: something has its name. */
+const isMade = (target: string, path: string): Promise<boolean> =>
+  symlink(target, path).then(
+    () => true,
+    (cause: unknown) => {
+      if (cause instanceof Error && "code" in cause && cause.code === "EEXIST") return false
+      throw cause
+    }
+  )
+
 /** Opens the directory of links of a data directory, created on the first call. */
 export const openSocketLinks = Effect.fn("openSocketLinks")(function* (dataDir: string) {
   const hash = createHash("sha256").update(dataDir).digest("hex").slice(0, 16)
@@ -79,6 +89,8 @@ export const openSocketLinks = Effect.fn("openSocketLinks")(function* (dataDir: 
         })
       }
       yield* attempt(`Linking ${path}`, async () => {
+        // The name of a compute has its generation, so almost always there is none.
+        if (await isMade(cluster.run, join(directory, name))) return
         const making = join(directory, `.${name}.making`)
         await rm(making, { force: true })
         await symlink(cluster.run, making)

@@ -13,13 +13,15 @@
  * Pitfall: a mark that the start removes. After a power failure it may be back, with the changes of later sessions.
  */
 import { createHash } from "node:crypto"
-import { readFile, writeFile } from "node:fs/promises"
+import { readFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ComputeRole } from "@narthex/core"
 import { Duration, Effect, Option } from "effect"
 import { asSupervisor } from "../cluster/asSupervisor.ts"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { attempt } from "../machine/LocalPostgresError.ts"
+import { startOfFile } from "../machine/startOfFile.ts"
 import { formerRoles, wantedState } from "./MintedRoles.ts"
 import { differs, type RoleState, roleState } from "./roleDifference.ts"
 import { accessStatements } from "./settledAccess.ts"
@@ -74,8 +76,13 @@ const statementsWithin = (patience: Duration.Duration) => {
   return { statement_timeout: share(2), lock_timeout: share(10) }
 }
 
+/** Postgres's size of the file, which every version keeps. */
+const controlBytes = 8192
+
 const readControl = (cluster: Cluster) =>
-  attempt(`Reading pg_control of ${cluster.data}`, () => readFile(join(cluster.data, "global", "pg_control")))
+  attempt(`Reading pg_control of ${cluster.data}`, async () =>
+    startOfFile(join(cluster.data, "global", "pg_control"), controlBytes)
+  )
 
 const sealFile = (cluster: Cluster) => join(cluster.directory, "roles.seal")
 
@@ -97,7 +104,7 @@ export const seal = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>, next: 
 /** Whether a stopped cluster has exactly the roles and rights of the list. */
 export const isSealed = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>): Effect.Effect<boolean> =>
   Effect.gen(function* () {
-    const reading = attempt("Reading the seal", () => readFile(sealFile(cluster), "utf8"))
+    const reading = attempt("Reading the seal", async () => readFileSync(sealFile(cluster), "utf8"))
     const [sealed, control] = yield* Effect.all([reading, readControl(cluster)], { concurrency: 2 })
     return sealed === digestOf(control, roles)
   }).pipe(Effect.orElseSucceed(() => false))

@@ -7,7 +7,8 @@
  * Pitfall: running `initdb` as a uid without an entry in /etc/passwd. It looks up its own name, whatever `--username`
  * is; the server does not. So initdb runs as any named user, and its output changes owner.
  */
-import { readFile, stat } from "node:fs/promises"
+import { statSync } from "node:fs"
+import { readFile } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { Effect } from "effect"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "./LocalPostgresError.ts"
@@ -76,7 +77,7 @@ const parseAccounts = (passwd: string) =>
 
 /** The owner of existing data: Postgres must run as this user. */
 export const ownerOf = Effect.fnUntraced(function* (data: string, user: PostgresUser) {
-  const { uid, gid } = yield* attempt(`Looking at ${data}`, () => stat(data))
+  const { uid, gid } = yield* attempt(`Looking at ${data}`, async () => statSync(data))
   if (user.drops ? uid === 0 : uid !== user.owner.uid) {
     const reason = user.drops
       ? "it belongs to root, and Postgres refuses to run as root: change its owner to the user that runs Postgres"
