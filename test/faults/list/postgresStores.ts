@@ -126,6 +126,13 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
         why: "A worker learns that its operation is to be cancelled."
       },
       {
+        id: "pg-claim-idle",
+        find: "set_config('idle_in_transaction_session_timeout', $7, true)",
+        put: "coalesce($7, '')",
+        why: "A process that stops after a claim keeps the claims of others only for seconds.",
+        tests: ["packages/postgres/test/stores/claimLocks.test.ts"]
+      },
+      {
         id: "pg-list-order",
         find: "order by id desc limit $3",
         put: "order by id limit $3",
@@ -151,9 +158,22 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "pg-insert-turns",
-        find: "return operation.branch_id === null ? insert : exclusively",
-        put: "return operation.branch_id !== null ? insert : exclusively",
+        find: "select pg_advisory_xact_lock(hashtextextended($2, 0))::text as held",
+        put: "select $2 as held",
         why: "Operations of a branch are seen in the order of their commits."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/postgres/src/projects/PostgresEndpointStore.ts",
+    tests: ["packages/postgres/test/stores/EndpointStore.test.ts"],
+    faults: [
+      {
+        id: "pg-endpoint-becomes-second",
+        find: " and (type = $3 or $3 <> 'read_write' or deleted_at is not null)",
+        put: " and $3::text is not null",
+        why: "A branch has one read-write endpoint, also where another one changes its type."
       }
     ]
   },

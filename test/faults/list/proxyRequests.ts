@@ -94,8 +94,8 @@ export const proxyRequests: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "wake-disabled",
-        find: 'setDesiredState(project, id, "active", byProxy)',
-        put: 'setDesiredState(project, id, "idle", byProxy)',
+        find: 'endpoint, "active", byProxy)',
+        put: 'endpoint, "idle", byProxy)',
         why: "A wake starts the endpoint."
       }
     ]

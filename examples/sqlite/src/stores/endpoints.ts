@@ -7,6 +7,8 @@ import {
   type EndpointId,
   EndpointStore,
   type EndpointUse,
+  type OwnedEndpoint,
+  Project,
   pageOf
 } from "@narthex/core"
 import { Clock, DateTime, Effect, Layer, Option, Schema } from "effect"
@@ -22,8 +24,15 @@ const endpoints = Effect.gen(function* () {
   const deleted_at = Schema.NullOr(Schema.DateTimeUtcFromString)
   const Stored = Schema.Struct({ endpoint: Endpoint, deleted_at })
   const endpoints = yield* documents("endpoint", Stored)
+  const projects = yield* documents("project", Schema.Struct({ project: Project }))
   const bare = ({ endpoint }: typeof Stored.Type) => endpoint
   const findAnywhere = (id: EndpointId) => Effect.map(endpoints.one(`id = ?1 and ${living}`, id), Option.map(bare))
+  const findOwned = Effect.fnUntraced(function* (id: EndpointId) {
+    const endpoint = Option.getOrUndefined(yield* findAnywhere(id))
+    if (endpoint === undefined) return Option.none<OwnedEndpoint>()
+    const project = yield* projects.one(`id = ?1 and ${living}`, endpoint.project_id)
+    return Option.map(project, ({ project: { org_id } }) => ({ endpoint, org_id }))
+  })
 
   const noteReport = Effect.fnUntraced(function* (
     proxy_id: string,
@@ -103,6 +112,8 @@ const endpoints = Effect.gen(function* () {
       ),
     findAnywhere,
     lock: findAnywhere,
+    findOwned,
+    lockOwned: findOwned,
     markDeleted: (id, now) => transaction(endpoints.change(id, (row) => ({ ...row, deleted_at: now }))),
     list: (project, branch, page) =>
       Effect.map(

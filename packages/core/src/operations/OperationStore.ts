@@ -69,7 +69,11 @@ export class OperationStore extends Context.Service<
      * Atomic: of several workers at once exactly one gets it, and no limit is exceeded. The cost does not grow with the
      * number of operations that wait on a branch, in a project or in an organization. `None`: none is due.
      *
-     * Pitfall: claiming within a transaction. Other claims of the class wait until it ends.
+     * Within a transaction a claim is its last lock, because other claims of the class wait until the transaction ends. An
+     * adapter ends one that is idle for five seconds after a claim.
+     *
+     * Pitfall: waiting for anything else after a claim. Claims wait for its transaction, and its locks may be awaited by one
+     * that waits for a claim.
      */
     readonly claim: (claim: Claim) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
     /** Extends a lease that the worker still holds, if the operation is not final. */

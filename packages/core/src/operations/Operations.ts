@@ -4,7 +4,7 @@
  *
  * It keeps the record; the runner performs the work.
  */
-import { Context, DateTime, Effect, Layer, type Scope } from "effect"
+import { Context, DateTime, Effect, Exit, Layer, type Scope } from "effect"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import type { EventData } from "../events/Envelope.ts"
 import type { EventTypeOf } from "../events/eventCatalog.ts"
@@ -15,8 +15,10 @@ import type { Project } from "../projects/Project.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { Initiator, mayMove, type OperationAction, type OperationStatus, StoredOperation } from "./Operation.ts"
+import type { OperationClass } from "./OperationClass.ts"
 import { type OperationFilter, withinScope } from "./OperationFilter.ts"
 import { OperationStore } from "./OperationStore.ts"
+import type { ClaimedOperation, PlaceOffer, TakenPlace } from "./TakenPlace.ts"
 
 export interface Work {
   readonly project: Pick<Project, "id" | "org_id">
@@ -57,15 +59,29 @@ export class Operations extends Context.Service<
     readonly onHint: (
       heard: (operation: StoredOperation) => Effect.Effect<void>
     ) => Effect.Effect<void, never, Scope.Scope>
+    /**
+     * Runs `work`, whose first operation is of this class, in a transaction. Where this process's runner has a free place of
+     * the class, the transaction claims the operation too, if it is that one's turn, and the runner performs it after the
+     * commit. Otherwise the operation is hinted at.
+     *
+     * Pitfall: calling it inside another transaction. The runner would begin before the commit.
+     */
+    readonly scheduleAndClaim: <A extends { readonly operations: ReadonlyArray<StoredOperation> }, E, R>(
+      of: OperationClass,
+      work: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | StorageError, R>
+    /** Offers places of a runner to `scheduleAndClaim`, until the scope closes. */
+    readonly offerPlaces: (offer: PlaceOffer) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@narthex/core/operations/Operations") {
   static readonly layer: Layer.Layer<Operations, never, OperationStore | Transaction> = Layer.effect(
     Operations,
     Effect.gen(function* () {
       const store = yield* OperationStore
-      const { emit } = yield* Transaction
+      const { emit, run } = yield* Transaction
 
       const listeners = new Set<(operation: StoredOperation) => Effect.Effect<void>>()
+      const offers = new Set<PlaceOffer>()
 
       const announce = (operation: StoredOperation) =>
         emit({
@@ -137,19 +153,59 @@ export class Operations extends Context.Service<
         return moved
       })
 
+      const hint = (operation: StoredOperation) =>
+        Effect.forEach([...listeners], (heard) => heard(operation), { discard: true })
+
+      const takePlace = Effect.fnUntraced(function* (of: OperationClass) {
+        for (const offer of offers) {
+          const place = offer.of === of ? yield* offer.take : undefined
+          if (place !== undefined) return place
+        }
+        return undefined
+      })
+
+      const scheduleAndClaim: Operations["Service"]["scheduleAndClaim"] = (of, work) => {
+        const within = (held: Held) =>
+          Effect.gen(function* () {
+            held.claimed = undefined // the transaction may run again
+            const done = yield* work
+            const [first] = done.operations
+            if (first?.status === "scheduling") held.claimed = yield* held.place?.claim(first) ?? Effect.undefined
+            return done
+          })
+        return Effect.acquireUseRelease(
+          Effect.map(takePlace(of), (place): Held => ({ place, claimed: undefined })),
+          (held) =>
+            Effect.tap(run(within(held)), ({ operations: [first] }) =>
+              first === undefined || held.claimed?.operation.id === first.id ? Effect.void : hint(first)
+            ),
+          ({ claimed, place }, exit) => place?.leave(claimed, Exit.isSuccess(exit)) ?? Effect.void
+        )
+      }
+
+      const keptIn = <A>(all: Set<A>, one: A) =>
+        Effect.acquireRelease(
+          Effect.sync(() => void all.add(one)),
+          () => Effect.sync(() => all.delete(one))
+        )
+
       return Operations.of({
         list,
         schedule,
         move,
-        hint: (operation) => Effect.forEach([...listeners], (heard) => heard(operation), { discard: true }),
-        onHint: (heard) =>
-          Effect.acquireRelease(
-            Effect.sync(() => void listeners.add(heard)),
-            () => Effect.sync(() => listeners.delete(heard))
-          )
+        hint,
+        onHint: (heard) => keptIn(listeners, heard),
+        scheduleAndClaim,
+        offerPlaces: (offer) => keptIn(offers, offer)
       })
     })
   )
+}
+
+/** A place that is held during a transaction, and what that has claimed for it so far. */
+interface Held {
+  readonly place: TakenPlace | undefined
+  claimed: ClaimedOperation | undefined
 }
 
 /** The initiator of an operation that a caller of the API requests. */

@@ -1,12 +1,19 @@
 /** Port: endpoints. A branch has at most one read-write endpoint. Deleted endpoints are not found. */
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
-import type { BranchId, EndpointId, ProjectId } from "../Ids.ts"
+import type { BranchId, EndpointId, OrgId, ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { Endpoint } from "./Endpoint.ts"
 import type { EndpointUse, ProxyReport } from "./EndpointUse.ts"
 import { makeMemoryActivity, type StoredEndpoint } from "./memoryActivity.ts"
+import type { Project } from "./Project.ts"
+
+/** An endpoint, and the organization of its project. */
+export interface OwnedEndpoint {
+  readonly endpoint: Endpoint
+  readonly org_id: OrgId
+}
 
 export class EndpointStore extends Context.Service<
   EndpointStore,
@@ -21,6 +28,10 @@ export class EndpointStore extends Context.Service<
     readonly findAnywhere: (endpoint: EndpointId) => Effect.Effect<Option.Option<Endpoint>, StorageError>
     /** As `findAnywhere`, and locks the row until the end of the transaction. */
     readonly lock: (endpoint: EndpointId) => Effect.Effect<Option.Option<Endpoint>, StorageError>
+    /** As `findAnywhere`, with the organization. `None` also where the project is deleted. */
+    readonly findOwned: (endpoint: EndpointId) => Effect.Effect<Option.Option<OwnedEndpoint>, StorageError>
+    /** As `findOwned`, and locks the endpoint, and nothing else, until the end of the transaction. */
+    readonly lockOwned: (endpoint: EndpointId) => Effect.Effect<Option.Option<OwnedEndpoint>, StorageError>
     readonly markDeleted: (endpoint: EndpointId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
     /** Newest first; `branch` limits the list to the endpoints of a branch. */
     readonly list: (
@@ -51,7 +62,9 @@ export class EndpointStore extends Context.Service<
   static readonly layerMemory: Layer.Layer<EndpointStore, never, MemoryStorage> = Layer.effect(
     EndpointStore,
     Effect.gen(function* () {
-      const endpoints = (yield* MemoryStorage).table<StoredEndpoint>("endpoint")
+      const { table } = yield* MemoryStorage
+      const endpoints = table<StoredEndpoint>("endpoint")
+      const projects = table<{ readonly project: Project; readonly deleted_at: DateTime.Utc | null }>("project")
       const living = Effect.map(endpoints.all, (rows) =>
         rows.filter((row) => row.deleted_at === null).map((row) => row.endpoint)
       )
@@ -62,6 +75,12 @@ export class EndpointStore extends Context.Service<
             ({ endpoint }) => endpoint
           )
         )
+      const findOwned = Effect.fnUntraced(function* (id: EndpointId) {
+        const endpoint = Option.getOrUndefined(yield* findAnywhere(id))
+        if (endpoint === undefined) return Option.none<OwnedEndpoint>()
+        const row = Option.filter(yield* projects.get(endpoint.project_id), ({ deleted_at }) => deleted_at === null)
+        return Option.map(row, ({ project: { org_id } }) => ({ endpoint, org_id }))
+      })
       const activity = yield* makeMemoryActivity
       return EndpointStore.of({
         put: (endpoint) =>
@@ -85,6 +104,8 @@ export class EndpointStore extends Context.Service<
           ),
         findAnywhere,
         lock: findAnywhere,
+        findOwned,
+        lockOwned: findOwned,
         markDeleted: (id, now) =>
           endpoints.modify((rows) => [
             undefined,

@@ -110,6 +110,13 @@ export class Endpoints extends Context.Service<
       state: State,
       initiator: Initiator
     ) => Effect.Effect<EndpointWork, Conflict | NotFound | QuotaExceeded | ResourceBusy | StorageError>
+    /** As `setDesiredState` within the running transaction, which has locked the endpoint. */
+    readonly bringLocked: (
+      project: Owner,
+      endpoint: Endpoint,
+      state: State,
+      initiator: Initiator
+    ) => Effect.Effect<EndpointWork, Conflict | QuotaExceeded | ResourceBusy | StorageError>
   }
 >()("@narthex/core/provisioning/Endpoints") {
   static readonly layer: Layer.Layer<
@@ -125,7 +132,7 @@ export class Endpoints extends Context.Service<
       const quotas = yield* Quotas
       const store = yield* EndpointStore
       const { apply } = yield* makeApplyRoles
-      const { cancelOpposite, hasRoom } = yield* makeBranchQueue
+      const { all, cancelOpposite, hasRoom } = yield* makeBranchQueue
       const { emit, run } = yield* Transaction
 
       const list: Endpoints["Service"]["list"] = Effect.fn("Endpoints.list")((caller, { id }, page) =>
@@ -167,11 +174,20 @@ export class Endpoints extends Context.Service<
               operation === undefined ? [] : [operation]
             )
 
-      /** Whether another start of the endpoint has room in the branch's queue and in the organization's quota. */
-      const mayStart = Effect.fnUntraced(function* (org: Owner["org_id"], endpoint: Endpoint) {
+      /**
+       * Whether another start of the endpoint has room in the branch's queue and in the organization's quota. `waiting` is
+       * what waits on the branch, if that is all of it.
+       */
+      const mayStart = Effect.fnUntraced(function* (
+        org: Owner["org_id"],
+        endpoint: Endpoint,
+        waiting: Option.Option<ReadonlyArray<StoredOperation>>
+      ) {
         const { branch_id, id: endpoint_id } = endpoint
-        yield* hasRoom(branch_id)
-        const starts = yield* pending.unfinished(branch_id, { actions: ["start_compute"], endpoint_id, limit: 1 })
+        if (Option.isNone(waiting)) yield* hasRoom(branch_id)
+        const starts = Option.isSome(waiting)
+          ? waiting.value
+          : yield* pending.unfinished(branch_id, { actions: ["start_compute"], endpoint_id, limit: 1 })
         if (!takesCompute(endpoint, starts)) yield* quotas.take(org, { running_computes: 1 })
       })
 
@@ -203,22 +219,25 @@ export class Endpoints extends Context.Service<
         return yield* run(step)
       })
 
+      const bringLocked: Endpoints["Service"]["bringLocked"] = Effect.fn("Endpoints.bringLocked")(
+        function* (project, given, state, initiator) {
+          if (state === "active" && given.disabled)
+            return yield* new Conflict({ reason: "The endpoint is disabled. Enable it first." })
+          const waiting = state === "active" ? yield* all(given.branch_id) : Option.none()
+          const { desired, endpoint } = yield* cancelOpposite(given, state, initiator, waiting)
+          if (desired.state === state) return { endpoint, operations: Option.toArray(desired.by) }
+          if (state === "active") yield* mayStart(project.org_id, endpoint, waiting)
+          const action = state === "active" ? "start_compute" : "suspend_compute"
+          const changed = new Endpoint({ ...endpoint, pending_state: state, updated_at: yield* DateTime.now })
+          // The endpoint before the operation, as in `create`: two transactions of a branch would deadlock otherwise.
+          yield* store.put(changed)
+          return { endpoint: changed, operations: [yield* work(project, endpoint, action, initiator)] }
+        }
+      )
+
       const setDesiredState: Endpoints["Service"]["setDesiredState"] = Effect.fn("Endpoints.setDesiredState")(
         function* (project, id, state, initiator) {
-          const step = Effect.gen(function* () {
-            const given = yield* locked(id)
-            if (state === "active" && given.disabled)
-              return yield* new Conflict({ reason: "The endpoint is disabled. Enable it first." })
-            const { desired, endpoint } = yield* cancelOpposite(given, state, initiator)
-            if (desired.state === state) return { endpoint, operations: Option.toArray(desired.by) }
-            if (state === "active") yield* mayStart(project.org_id, endpoint)
-            const action = state === "active" ? "start_compute" : "suspend_compute"
-            const changed = new Endpoint({ ...endpoint, pending_state: state, updated_at: yield* DateTime.now })
-            // The endpoint before the operation, as in `create`: two transactions of a branch would deadlock otherwise.
-            yield* store.put(changed)
-            return { endpoint: changed, operations: [yield* work(project, endpoint, action, initiator)] }
-          })
-          return yield* run(step)
+          return yield* run(Effect.flatMap(locked(id), (given) => bringLocked(project, given, state, initiator)))
         }
       )
 
@@ -259,15 +278,14 @@ export class Endpoints extends Context.Service<
 
       const bring: Endpoints["Service"]["bring"] = Effect.fn("Endpoints.bring")(
         function* (caller, policy, project, given, state) {
-          const step = Effect.andThen(
-            lockedFor(caller, policy, project, given),
-            setDesiredState(project, given.id, state, initiatorOf(caller))
+          const step = Effect.flatMap(lockedFor(caller, policy, project, given), (endpoint) =>
+            bringLocked(project, endpoint, state, initiatorOf(caller))
           )
           return yield* run(step)
         }
       )
 
-      return Endpoints.of({ list, create, change, remove, bring, setDesiredState })
+      return Endpoints.of({ list, create, change, remove, bring, setDesiredState, bringLocked })
     })
   )
 }

@@ -17,6 +17,10 @@ export const makeBranchQueue = Effect.gen(function* () {
   const operations = yield* Operations
   const pending = yield* OperationStore
 
+  /** The unfinished operations of a branch, where these are all of them. They answer every question about them. */
+  const all = (branch: BranchId) =>
+    Effect.map(pending.unfinished(branch), (waiting) => Option.liftPredicate(waiting, hasAll))
+
   /** Refuses more work that creates or starts. What ends something always finds room. */
   const hasRoom = Effect.fnUntraced(function* (branch: BranchId) {
     const waiting = yield* pending.unfinished(branch)
@@ -33,22 +37,27 @@ export const makeBranchQueue = Effect.gen(function* () {
   })
 
   /** The newest starts, suspends and resets that lead the endpoint to a state, apart from one. */
-  const movesOf = ({ branch_id, id: endpoint_id }: Endpoint, but?: StoredOperation) =>
-    Effect.map(pending.unfinished(branch_id, { actions: movesEndpoint, endpoint_id, limit: 2 }), (moves) =>
-      moves.filter(({ id }) => id !== but?.id)
+  const movesOf = ({ branch_id, id: endpoint_id }: Endpoint, waiting: Waiting, but?: StoredOperation) =>
+    Effect.map(
+      Option.match(waiting, {
+        onNone: () => pending.unfinished(branch_id, { actions: movesEndpoint, endpoint_id, limit: 2 }),
+        onSome: Effect.succeed
+      }),
+      (moves) => moves.filter(({ id }) => id !== but?.id)
     )
 
   /**
    * Cancels the newest start or suspend of the locked endpoint, if it has not begun and leads away from what a caller asks
    * for. The system and proxies cancel nothing: their suspends and starts wait their turn. Returns the endpoint as it is
-   * then, and the state that it is led to.
+   * then, and the state that it is led to. `waiting` is what `all` has read, if it was asked.
    */
   const cancelOpposite = Effect.fnUntraced(function* (
     endpoint: Endpoint,
     state: "active" | "idle",
-    initiator: Initiator
+    initiator: Initiator,
+    waiting: Waiting
   ) {
-    const desired = desiredState(endpoint, yield* movesOf(endpoint))
+    const desired = desiredState(endpoint, yield* movesOf(endpoint, waiting))
     const by = Option.getOrUndefined(desired.by)
     const byCaller = initiator.type === "user" || initiator.type === "api_key"
     if (!byCaller || by?.status !== "scheduling" || by.action === "reset_branch" || desired.state === state)
@@ -56,7 +65,7 @@ export const makeBranchQueue = Effect.gen(function* () {
     // A runner that begins it holds the row, and locks the endpoint next, which is locked here: it is left alone.
     const row = Option.getOrUndefined(yield* pending.lockFree(by.id))
     if (row?.status !== "scheduling") return { desired, endpoint }
-    const left = desiredState(endpoint, yield* movesOf(endpoint, row))
+    const left = desiredState(endpoint, yield* movesOf(endpoint, waiting, row))
     const pending_state = Option.isSome(left.by) && left.state !== endpoint.current_state ? left.state : null
     const changed = new Endpoint({ ...endpoint, pending_state, updated_at: yield* DateTime.now })
     yield* endpoints.put(changed)
@@ -64,5 +73,10 @@ export const makeBranchQueue = Effect.gen(function* () {
     return { desired: left, endpoint: changed }
   })
 
-  return { cancelOpposite, hasRoom, isFree }
+  return { all, cancelOpposite, hasRoom, isFree }
 })
+
+/** All unfinished operations of a branch; `None`: they were not read, or are more than are read at once. */
+type Waiting = Option.Option<ReadonlyArray<StoredOperation>>
+
+const hasAll = (waiting: ReadonlyArray<StoredOperation>) => waiting.length < mostUnfinished

@@ -20,9 +20,8 @@ import { byProxy, Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
 import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
-import { EndpointStore } from "../projects/EndpointStore.ts"
+import { EndpointStore, type OwnedEndpoint } from "../projects/EndpointStore.ts"
 import { activityTiming, type ProxyReport } from "../projects/EndpointUse.ts"
-import type { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Endpoints } from "../provisioning/Endpoints.ts"
 import type { QuotaExceeded } from "../quotas/Quota.ts"
@@ -124,7 +123,7 @@ export class ProxyRequests extends Context.Service<
       const allowlist = yield* IpAllowlistStore
       const doubts = yield* ComputeDoubtStore
       const endpoints = yield* Endpoints
-      const { hint } = yield* Operations
+      const { scheduleAndClaim } = yield* Operations
       const projects = yield* ProjectStore
       const store = yield* EndpointStore
       const waits = yield* OperationWaits
@@ -133,17 +132,15 @@ export class ProxyRequests extends Context.Service<
       const find = (id: EndpointId) => orNotFound(store.findAnywhere(id))
 
       const resolve = Effect.fn("ProxyRequests.resolve")(function* (id: EndpointId) {
-        const endpoint = yield* find(id)
-        return locationOf(endpoint, yield* orNotFound(projects.findAnywhere(endpoint.project_id)))
+        return locationOf(yield* orNotFound(store.findOwned(id)))
       })
 
-      /** The endpoint under its lock and its project, after the check of the client's address. */
+      /** The endpoint under its lock, after the check of the client's address. */
       const admitted = Effect.fnUntraced(function* (id: EndpointId, address: string) {
-        const endpoint = yield* orNotFound(store.lock(id))
-        const project = yield* orNotFound(projects.findAnywhere(endpoint.project_id))
-        const rules = yield* allowlist.lock(endpoint.project_id)
+        const owned = yield* orNotFound(store.lockOwned(id))
+        const rules = yield* allowlist.lock(owned.endpoint.project_id)
         if (!permits(rules, address, yield* DateTime.now)) return yield* new AddressNotListed({ address })
-        return { endpoint, project }
+        return owned
       })
 
       /** Records the doubt, unless the endpoint's records changed since the proxy read them. */
@@ -162,9 +159,9 @@ export class ProxyRequests extends Context.Service<
 
       /** Checks the address, and schedules the start unless the endpoint runs or will. */
       const scheduleStart = Effect.fnUntraced(function* (id: EndpointId, address: string) {
-        const { project } = yield* admitted(id, address)
+        const { endpoint, org_id } = yield* admitted(id, address)
         return yield* endpoints
-          .setDesiredState(project, id, "active", byProxy)
+          .bringLocked({ id: endpoint.project_id, org_id }, endpoint, "active", byProxy)
           .pipe(Effect.catchTag("ResourceBusy", ({ message }) => new NotStarted({ reason: message })))
       })
 
@@ -172,12 +169,11 @@ export class ProxyRequests extends Context.Service<
         function* (id, address, unreachable) {
           if (unreachable !== undefined && (yield* run(doubt(id, address, unreachable))))
             yield* verified({ endpoint_id: id, generation: unreachable })
-          const { endpoint, operations } = yield* run(scheduleStart(id, address))
+          const { endpoint, operations } = yield* scheduleAndClaim("computes", scheduleStart(id, address))
           const [operation] = operations
           if (operation === undefined && endpoint.address !== null)
             return { address: endpoint.address, generation: endpoint.generation }
           if (operation !== undefined) {
-            yield* hint(operation)
             const settled = Option.getOrUndefined(yield* waits.settled(operation.id, wakeTimeout))
             // A start is skipped where the suspend before it was skipped because the compute was used: the compute
             // runs.
@@ -232,7 +228,7 @@ const suspendedAgain = "It was suspended again. Try again."
 const notInTime = (status: OperationStatus | undefined) =>
   `Its operation is still ${status ?? "unknown"} after ${Duration.toSeconds(wakeTimeout)} seconds. Try again.`
 
-const locationOf = (endpoint: Endpoint, { org_id }: Pick<Project, "org_id">): EndpointLocation => {
+const locationOf = ({ endpoint, org_id }: OwnedEndpoint): EndpointLocation => {
   const runs = endpoint.current_state === "active" && endpoint.pending_state !== "idle"
   return {
     endpoint_id: endpoint.id,

@@ -14,6 +14,7 @@ import { OperationId } from "../Ids.ts"
 import { OperationAction, type StoredOperation } from "../operations/Operation.ts"
 import { classOf, OperationClass } from "../operations/OperationClass.ts"
 import { Operations } from "../operations/Operations.ts"
+import type { TakenPlace } from "../operations/TakenPlace.ts"
 import type { StorageError } from "../StorageError.ts"
 import { makePerformer, type Needs } from "./makePerformer.ts"
 import { RunnerPolicy } from "./RunnerPolicy.ts"
@@ -41,7 +42,9 @@ export class OperationRunner extends Context.Service<
     Effect.gen(function* () {
       const performer = yield* makePerformer
       const { classes, poll } = yield* RunnerPolicy
+      const { offerPlaces } = yield* Operations
       const scope = yield* Effect.scope
+      const context = yield* Effect.context<never>()
       const loops = yield* Effect.forEach(OperationClass.literals, (of) =>
         Effect.map(Queue.sliding<void>(1), (nudges) => ({ of, nudges }))
       )
@@ -62,6 +65,44 @@ export class OperationRunner extends Context.Service<
             taken += change
             return recordPlaces(of, taken)
           })
+        /** Performs a claimed operation in a place that is taken for it, and frees that at the end. */
+        const occupy = Effect.fnUntraced(function* (
+          operation: StoredOperation,
+          performed: Effect.Effect<void, StorageError>
+        ) {
+          yield* performed.pipe(
+            Effect.onInterrupt(() => Effect.ignore(performer.giveBack(operation))),
+            Effect.catchCause((cause) =>
+              Effect.logError("An operation could not be performed.").pipe(
+                becauseOf(cause),
+                Effect.annotateLogs("operation_id", operation.id)
+              )
+            ),
+            Effect.ensuring(Effect.andThen(counted(-1), places.release(1))),
+            // Of the class, one may have waited for its turn. Of the branch, the next one may be of any class: the event of
+            // this end is for that. A client that woke the compute connects now, and shares the CPU with every claim.
+            Effect.ensuring(nudgeClass(of)),
+            // Where a request has claimed it: its deadlines and spans are not those of the operation.
+            Effect.setContext(context),
+            Effect.forkIn(scope)
+          )
+          yield* counted(1)
+        })
+        const place: TakenPlace = {
+          claim: (scheduled) => performer.claimScheduled(of, scheduled),
+          leave: (claimed, committed) => {
+            if (claimed === undefined) return Effect.asVoid(places.release(1))
+            const { operation, running } = claimed
+            // Nothing more begins in a runner that has stopped.
+            if (scope.state._tag === "Closed") return Effect.ignore(performer.giveBack(operation))
+            // Where the outcome of the commit is not known, the record decides.
+            return occupy(operation, performer.perform(operation, committed ? running : undefined))
+          }
+        }
+        yield* offerPlaces({
+          of,
+          take: Effect.map(places.takeIfAvailable(1), (isFree) => (isFree ? place : undefined))
+        })
         const dispatch = Effect.gen(function* () {
           yield* places.take(1)
           const due = yield* Effect.catchCause(performer.claim(of), (cause) =>
@@ -74,21 +115,7 @@ export class OperationRunner extends Context.Service<
             yield* places.release(1)
             return yield* Effect.timeoutOption(Queue.take(nudges), poll)
           }
-          const operation = due.value
-          yield* performer.perform(operation).pipe(
-            Effect.onInterrupt(() => Effect.ignore(performer.giveBack(operation))),
-            Effect.catchCause((cause) =>
-              Effect.logError("An operation could not be performed.").pipe(
-                becauseOf(cause),
-                Effect.annotateLogs("operation_id", operation.id)
-              )
-            ),
-            Effect.ensuring(Effect.andThen(counted(-1), places.release(1))),
-            // The next operation of the branch, of any class, may have waited for the end of this one.
-            Effect.ensuring(nudge),
-            Effect.forkIn(scope)
-          )
-          yield* counted(1)
+          yield* occupy(due.value, performer.perform(due.value))
         })
         yield* Effect.forkScoped(Effect.forever(dispatch))
       })

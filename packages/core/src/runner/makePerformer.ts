@@ -13,6 +13,7 @@ import { isFinal, StoredOperation } from "../operations/Operation.ts"
 import { classOf, type OperationClass } from "../operations/OperationClass.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import { Operations } from "../operations/Operations.ts"
+import type { ClaimedOperation } from "../operations/TakenPlace.ts"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { BranchStore } from "../projects/BranchStore.ts"
 import type { EndpointStore } from "../projects/EndpointStore.ts"
@@ -100,6 +101,20 @@ export const makePerformer = Effect.gen(function* () {
         return { operation: yield* operations.move(row, "skipped"), go: false }
       })
     )
+
+  /**
+   * Within the transaction that has scheduled an operation: claims the one whose turn it is, and begins it if it is that one.
+   *
+   * Pitfall: beginning another one. Its endpoint may be locked by a transaction that waits for this claim.
+   */
+  const claimScheduled = Effect.fnUntraced(function* (of: OperationClass, scheduled: StoredOperation) {
+    const operation = Option.getOrUndefined(yield* claim(of))
+    if (operation === undefined) return undefined
+    const isNew = operation.id === scheduled.id && operation.status === "scheduling"
+    // What is not to be performed is left to `start`, which ends it or puts it back.
+    const begins = isNew && (yield* actions[operation.action].begin(operation)) === "go"
+    return { operation, running: begins ? yield* operations.move(operation, "running") : undefined }
+  })
 
   const finish = (operation: StoredOperation, address: string | null) =>
     whileHeld(operation, (row) =>
@@ -206,9 +221,9 @@ export const makePerformer = Effect.gen(function* () {
     yield* fail(operation, failure)
   })
 
-  const perform = Effect.fn("OperationRunner.run")(function* (operation: StoredOperation) {
+  const perform = Effect.fn("OperationRunner.run")(function* (operation: StoredOperation, begun?: StoredOperation) {
     yield* Effect.annotateCurrentSpan({ operation_id: operation.id, action: operation.action })
-    const started = yield* start(operation)
+    const started = begun === undefined ? yield* start(operation) : Option.some({ operation: begun, go: true })
     if (Option.isNone(started) || !started.value.go) return
     const running = started.value.operation
     if (running.status === "cancelling") {
@@ -234,8 +249,14 @@ export const makePerformer = Effect.gen(function* () {
 
   return {
     claim,
-    perform: (operation: StoredOperation): Effect.Effect<void, StorageError> =>
-      Effect.provideContext(Effect.asVoid(perform(operation)), context),
+    claimScheduled: (
+      of: OperationClass,
+      scheduled: StoredOperation
+    ): Effect.Effect<ClaimedOperation | undefined, StorageError> =>
+      Effect.provideContext(claimScheduled(of, scheduled), context),
+    /** `begun`: the operation as `claimScheduled` has begun it. Left out: it has to begin, if it has not. */
+    perform: (operation: StoredOperation, begun?: StoredOperation): Effect.Effect<void, StorageError> =>
+      Effect.provideContext(Effect.asVoid(perform(operation, begun)), context),
     /** Ends the lease of an operation that is not performed any more. */
     giveBack: (operation: StoredOperation) => store.release(operation.id, leaseOf(operation)),
     /** Reads an operation that is performed here: it may have been cancelled. */

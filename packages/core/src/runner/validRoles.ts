@@ -10,6 +10,7 @@ import type { ComputeRole } from "../computes/ComputeDriver.ts"
 import type { BranchId } from "../Ids.ts"
 import type { BranchRole } from "../projects/BranchRole.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import type { Endpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { withTwins } from "../projects/readOnlyTwin.ts"
 
@@ -26,17 +27,20 @@ export const validRoles = Effect.fnUntraced(function* (branch: BranchId) {
   return withTwins(roles.map(forCompute), yield* (yield* EndpointStore).ofBranch(branch))
 })
 
-/** `apply` takes the valid roles, as `ComputeDriver` does, and returns once the compute has them and no others. */
+/**
+ * `apply` takes the valid roles, as `ComputeDriver` does, and the endpoints of the branch. It returns once the compute has
+ * these roles and no others.
+ */
 export const withValidRoles = Effect.fnUntraced(function* <A, E, R>(
   branch: BranchId,
-  apply: (roles: ReadonlyArray<ComputeRole>) => Effect.Effect<A, E, R>
+  apply: (roles: ReadonlyArray<ComputeRole>, endpoints: ReadonlyArray<Endpoint>) => Effect.Effect<A, E, R>
 ) {
   const store = yield* BranchRoleStore
   const now = yield* DateTime.now
   const { ofBranch } = yield* EndpointStore
   const [present, endpoints] = yield* Effect.all([store.present(branch), ofBranch(branch)], { concurrency: 2 })
   const valid = present.filter((role) => role.validAt(now))
-  const answer = yield* apply(withTwins(valid.map(forCompute), endpoints))
+  const answer = yield* apply(withTwins(valid.map(forCompute), endpoints), endpoints)
   const applied = valid.filter((role) => role.applied_at === null).map(({ role }) => role)
   const removed = present.filter((role) => !role.validAt(now)).map(({ role }) => role)
   if (applied.length + removed.length > 0) yield* store.confirm(branch, { applied, removed }, yield* DateTime.now)

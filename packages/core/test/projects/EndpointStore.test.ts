@@ -1,7 +1,14 @@
+import { Layer } from "effect"
 import * as vitest from "vitest"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { endpointStoreContract } from "../../testing/projects/EndpointStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-runContract(vitest, endpointStoreContract, "memory", onMemory(EndpointStore.layerMemory))
+runContract(
+  vitest,
+  endpointStoreContract,
+  "memory",
+  onMemory(Layer.merge(EndpointStore.layerMemory, ProjectStore.layerMemory))
+)

@@ -2,10 +2,12 @@
 import { Effect, Option } from "effect"
 import { Endpoint } from "../../src/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import type { Project } from "../../src/projects/Project.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
-import { aBranchId, anEndpoint, aProjectId, at } from "../records.ts"
+import { aBranchId, anEndpoint, aProject, aProjectId, at } from "../records.ts"
 import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 const put = (rest: Partial<Endpoint> = {}) =>
@@ -32,7 +34,7 @@ const allActive = Effect.gen(function* () {
   return found
 })
 
-export const endpointStoreContract = contract<EndpointStore | Transaction>("EndpointStore", (it) => {
+export const endpointStoreContract = contract<EndpointStore | ProjectStore | Transaction>("EndpointStore", (it) => {
   it("an endpoint is stored as it was put", () =>
     Effect.gen(function* () {
       const store = yield* EndpointStore
@@ -44,6 +46,30 @@ export const endpointStoreContract = contract<EndpointStore | Transaction>("Endp
       const changed = new Endpoint({ ...endpoint, disabled: true, address: null, generation: 2 })
       assert.isTrue(yield* store.put(changed))
       assert.deepStrictEqual(yield* store.findAnywhere(endpoint.id), Option.some(changed))
+    }))
+
+  it("an endpoint is found with the organization of its project, until one of them is deleted", () =>
+    Effect.gen(function* () {
+      const store = yield* EndpointStore
+      const projects = yield* ProjectStore
+      const [first, second] = [aProject(), aProject()]
+      const owned = Effect.fnUntraced(function* (project: Project) {
+        yield* projects.insert(project)
+        const endpoint = anEndpoint(project.id, aBranchId())
+        yield* store.put(endpoint)
+        return endpoint
+      })
+      const [kept, gone] = [yield* owned(first), yield* owned(second)]
+      const found = Option.some({ endpoint: kept, org_id: first.org_id })
+      assert.deepStrictEqual(yield* store.findOwned(kept.id), found)
+      assert.deepStrictEqual(yield* inTransactionsAtOnce(2, () => store.lockOwned(kept.id)), [found, found])
+      yield* projects.markDeleted(second.id, at(1))
+      assert.isTrue(Option.isSome(yield* store.findAnywhere(gone.id)))
+      assert.isTrue(Option.isNone(yield* store.findOwned(gone.id)))
+      assert.isTrue(Option.isNone(yield* store.lockOwned(gone.id)))
+      yield* store.markDeleted(kept.id, at(1))
+      assert.isTrue(Option.isNone(yield* store.findOwned(kept.id)))
+      assert.isTrue(Option.isNone(yield* store.lockOwned(anEndpoint(aProjectId(), aBranchId()).id)))
     }))
 
   it("a branch has one read-write endpoint, and any number of read-only ones", () =>
@@ -65,10 +91,10 @@ export const endpointStoreContract = contract<EndpointStore | Transaction>("Endp
       const [made] = yield* inTransactionsAtOnce(1, () =>
         Effect.gen(function* () {
           const refused = yield* store.put(new Endpoint({ ...reader, type: "read_write" }))
-          return [refused, yield* store.put(reader)]
+          return [refused, yield* store.put(reader), yield* store.put(new Endpoint({ ...reader, type: "read_write" }))]
         })
       )
-      assert.deepStrictEqual(made, [false, true])
+      assert.deepStrictEqual(made, [false, true, false])
       assert.isTrue(yield* store.put(new Endpoint({ ...first, disabled: true })))
     }))
 

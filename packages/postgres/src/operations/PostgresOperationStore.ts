@@ -7,12 +7,20 @@
 import { mostUnfinished, OperationStore, pageOf, StoredOperation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
-import { exclusively } from "../database/exclusively.ts"
 import { olderThan } from "../database/keyset.ts"
 import { tableOf } from "../database/tableOf.ts"
 
 /** In the words of the partial indexes, so that the planner uses them. */
 const isOpen = (row: string) => `${row}.status in ('scheduling', 'running', 'cancelling')`
+
+/**
+ * For how long a transaction may be idle after a claim, in milliseconds. Claims of the class wait for it, so that a process
+ * that stops right there would stop them all.
+ */
+const idleAfterClaim = "5000"
+
+/** Waits for the lock of branch `$2` before anything else of the statement. */
+const onceAlone = "(select pg_advisory_xact_lock(hashtextextended($2, 0))::text as held offset 0) as branch"
 
 /** The operation is $1, and the claim of worker $2 with fence $3 is its latest. */
 const isHeld = (row: string) => `${row}.id = $1 and ${row}.lease_owner = $2 and ${row}.fence = $3 and ${isOpen(row)}`
@@ -23,12 +31,20 @@ const make = Effect.gen(function* () {
 
   return OperationStore.of({
     insert: (operation) => {
-      const insert = Effect.asVoid(
-        operations.write("OperationStore.insert", operation, `${operations.insertInto} ${operations.record("$1")}`)
-      )
+      const insert = `${operations.insertInto} ${operations.record("$1")}`
+      const alone = [`operation ${operation.branch_id}`]
       // A position is assigned before the commit. Inserts on a branch are serialized: otherwise a later operation could
       // become visible, and run, first.
-      return operation.branch_id === null ? insert : exclusively(database, `operation ${operation.branch_id}`, insert)
+      return Effect.asVoid(
+        operation.branch_id === null
+          ? operations.write("OperationStore.insert", operation, insert)
+          : operations.write(
+              "OperationStore.insert",
+              operation,
+              `${insert} cross join ${onceAlone} where branch.held is not null`,
+              alone
+            )
+      )
     },
     find: (operation) => operations.first("OperationStore.find", "select * from operation where id = $1", [operation]),
     lock: (operation) =>
@@ -47,14 +63,24 @@ const make = Effect.gen(function* () {
         )
       ),
     claim: (claim) =>
-      operations.first("OperationStore.claim", "select * from operation_claim_in($1, $2, $3, $4, $5, $6)", [
-        claim.class,
-        claim.worker,
-        DateTime.toDateUtc(claim.now),
-        DateTime.toDateUtc(claim.lease_until),
-        claim.per_org,
-        claim.per_parent
-      ]),
+      operations.first(
+        "OperationStore.claim",
+        // The settings are made before the claim, which waits for others and may find nothing, because it reads them. A
+        // session would plan the statements of the function for each of its first five claims.
+        `select claimed.* from set_config('idle_in_transaction_session_timeout', $7, true) as patience
+         cross join lateral set_config('plan_cache_mode', 'force_generic_plan', patience is not null) as plans
+         cross join lateral operation_claim_in(
+           $1, $2, $3, $4, $5, case when plans is not null then $6::int end) as claimed`,
+        [
+          claim.class,
+          claim.worker,
+          DateTime.toDateUtc(claim.now),
+          DateTime.toDateUtc(claim.lease_until),
+          claim.per_org,
+          claim.per_parent,
+          idleAfterClaim
+        ]
+      ),
     extend: (operation, { fence, worker }, lease_until) =>
       Effect.map(
         database.query<{ readonly status: string }>(

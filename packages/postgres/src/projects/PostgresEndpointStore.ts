@@ -1,6 +1,6 @@
 /** `EndpointStore` on Postgres. */
-import { Endpoint, EndpointStore, pageOf } from "@narthex/core"
-import { DateTime, Effect, Layer } from "effect"
+import { Endpoint, type EndpointId, EndpointStore, type OrgId, pageOf } from "@narthex/core"
+import { Array as Arrays, DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
 import { olderThan } from "../database/keyset.ts"
@@ -11,9 +11,36 @@ const make = Effect.gen(function* () {
   const database = yield* Database
   const endpoints = tableOf(database, "endpoint", Endpoint)
 
+  const owned = (operation: string, locking = "") =>
+    Effect.fnUntraced(function* (id: EndpointId) {
+      const rows = yield* database.query<{ readonly org_id: OrgId }>(
+        operation,
+        `select e.*, p.org_id from endpoint e join project p on p.id = e.project_id
+         where e.id = $1 and e.deleted_at is null and p.deleted_at is null ${locking}`,
+        [id]
+      )
+      const found = Arrays.zip(yield* endpoints.decode(operation, rows), rows)
+      return Option.map(Arrays.head(found), ([endpoint, { org_id }]) => ({ endpoint, org_id }))
+    })
+
+  /** `false`: there is no such row, or it would become another read-write endpoint. */
+  const replaced = (endpoint: Endpoint) =>
+    Effect.map(
+      endpoints.write(
+        "EndpointStore.put",
+        endpoint,
+        `update endpoint ${endpoints.setTo("$1")}
+         where id = $2 and (type = $3 or $3 <> 'read_write' or deleted_at is not null) returning id`,
+        [endpoint.id, endpoint.type]
+      ),
+      (rows) => rows.length > 0
+    )
+
   return EndpointStore.of({
-    put: (endpoint) =>
-      exclusively(
+    put: Effect.fnUntraced(function* (endpoint) {
+      // Almost always: then no other endpoint of the branch has to be considered.
+      if (yield* replaced(endpoint)) return true
+      return yield* exclusively(
         database,
         `endpoint ${endpoint.branch_id}`,
         Effect.map(
@@ -32,7 +59,8 @@ const make = Effect.gen(function* () {
           ),
           (rows) => rows.length > 0
         )
-      ),
+      )
+    }),
     find: (project, endpoint) =>
       endpoints.first(
         "EndpointStore.find",
@@ -47,6 +75,8 @@ const make = Effect.gen(function* () {
       endpoints.first("EndpointStore.lock", "select * from endpoint where id = $1 and deleted_at is null for update", [
         endpoint
       ]),
+    findOwned: owned("EndpointStore.findOwned"),
+    lockOwned: owned("EndpointStore.lockOwned", "for update of e"),
     markDeleted: (endpoint, now) =>
       Effect.asVoid(
         database.query(

@@ -4,6 +4,7 @@ import { type OperationClass, OperationStore, StoredOperation, Transaction } fro
 import { aBranchId, aClaim, anOperation, anOrgId, aProjectId, at } from "@narthex/core/testing"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
+import { Database } from "../../src/index.ts"
 import { isAwaited, ownBackend } from "../support/observe.ts"
 import { onPostgres } from "./onPostgres.ts"
 
@@ -75,6 +76,22 @@ layer(onPostgres, { excludeTestServices: true })("claims on Postgres", (it) => {
       const { first, second } = yield* overlapping(claim(1), claim(1))
       assert.deepStrictEqual([first, second], [a.id, undefined])
       yield* Effect.forEach([a, b], finish)
+    })
+  )
+
+  it.effect("a transaction that has claimed may be idle for five seconds, also where nothing was due", () =>
+    Effect.gen(function* () {
+      const { query } = yield* Database
+      const { run } = yield* Transaction
+      const limit = Effect.map(
+        query<{ readonly idle: string }>(
+          "limit",
+          "select current_setting('idle_in_transaction_session_timeout') as idle"
+        ),
+        ([row]) => row?.idle
+      )
+      assert.deepStrictEqual(yield* run(Effect.all([limit, claim(), limit])), ["1min", undefined, "5s"])
+      assert.strictEqual(yield* run(limit), "1min")
     })
   )
 

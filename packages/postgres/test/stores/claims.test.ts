@@ -35,6 +35,8 @@ const pagesOfAClaim = Effect.gen(function* () {
   const { query, transaction } = yield* Database
   return yield* transaction(
     Effect.gen(function* () {
+      // As the store claims.
+      yield* query("plans", "select set_config('plan_cache_mode', 'force_generic_plan', true)")
       const first = yield* query("claim", claim)
       const [row] = yield* query<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>(
         "explain",

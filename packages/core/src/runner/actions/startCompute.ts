@@ -32,13 +32,16 @@ export const startCompute: Action = {
   }),
 
   perform: Effect.fnUntraced(function* ({ endpoint_id }, branch_id) {
-    const store = yield* EndpointStore
-    const endpoint = endpoint_id === null ? Option.none() : yield* store.findAnywhere(endpoint_id)
-    if (Option.isNone(endpoint)) return yield* new ComputeFailed({ reason: "The endpoint is gone.", retryable: false })
-    const { generation, id } = endpoint.value
     const driver = yield* ComputeDriver
-    const compute = yield* withValidRoles(branch_id, (roles) =>
-      driver.start({ endpoint_id: id, branch_id, generation, roles })
+    const compute = yield* withValidRoles(
+      branch_id,
+      Effect.fnUntraced(function* (roles, endpoints) {
+        const endpoint = endpoints.find(({ id }) => id === endpoint_id)
+        if (endpoint === undefined)
+          return yield* new ComputeFailed({ reason: "The endpoint is gone.", retryable: false })
+        const { generation, id } = endpoint
+        return yield* driver.start({ endpoint_id: id, branch_id, generation, roles })
+      })
     )
     return compute.address
   }),
