@@ -93,6 +93,12 @@ const mintAndRevoke = (dataDir: string, owner: SessionCaller, project: Project, 
 /** What becomes of a branch. */
 const fates = ["suspend", "reset", "delete", "mint and revoke", "make default", "delete endpoint"] as const
 
+/**
+ * Branches that a tenant keeps: a personal organization may have fifty in a project, and twenty running computes. The oldest
+ * is deleted, unless it is the default branch or has children.
+ */
+const mostKept = 8
+
 /** Until `over`, creates branches of main, writes to them, and lets one of the fates happen to each. */
 const tenant = (dataDir: string, name: string, over: () => boolean, expected: Map<string, ReadonlyArray<Written>>) =>
   Effect.gen(function* () {
@@ -108,6 +114,7 @@ const tenant = (dataDir: string, name: string, over: () => boolean, expected: Ma
     const ofMain: Written = { branch: main.id, rows: 2_000 }
     yield* write(dataDir, ofMain)
     expected.set(main.id, [ofMain])
+    const kept: Array<Branch> = []
     for (let n = 0; n === 0 || !over(); n++) {
       const { branch, endpoint } = yield* branches.create(owner, project, wanted)
       if (endpoint === null) return
@@ -127,6 +134,17 @@ const tenant = (dataDir: string, name: string, over: () => boolean, expected: Ma
       if (fate === "make default") yield* branches.setDefault(owner, branch)
       if (fate === "delete endpoint") yield* endpoints.remove(owner, onBranch, project, endpoint)
       yield* settled(branch.id)
+      if (fate === "delete") continue
+      if (fate !== "delete endpoint") yield* set(endpoint, "idle", project)
+      yield* settled(branch.id)
+      kept.push(branch)
+      const oldest = kept.length > mostKept ? kept.shift() : undefined
+      if (oldest === undefined) continue
+      yield* branches.remove(owner, onBranch, oldest).pipe(
+        Effect.andThen(Effect.sync(() => expected.delete(oldest.id))),
+        Effect.catchTag("Conflict", () => Effect.void)
+      )
+      yield* settled(oldest.id)
     }
   })
 
@@ -231,7 +249,11 @@ layer(Storm.layer, { excludeTestServices: true })("three runners on one machine"
             Effect.sync(() => (over = true))
           )
         )
-        const counts = yield* Fiber.join(storm)
+        // Without a tenant the runners would have nothing to do, and the storm would wait for them.
+        const counts = yield* Effect.raceFirst(
+          Fiber.join(storm),
+          Effect.flatMap(Fiber.join(tenants), () => Effect.never)
+        )
         yield* Fiber.join(tenants)
         const { query } = yield* Database
         yield* eventually(
