@@ -76,7 +76,7 @@ export class Bystander {
       suspended = this.#events.frames.length
     })
     assert.isAbove(suspended, seen)
-    await this.#reaches(`${path}/endpoints/${this.#endpoint}`, "endpoint", "idle")
+    await this.#idles(`${path}/endpoints/${this.#endpoint}`)
     const wake = await timed("wake", () => this.#select())
     const start = { project, action: "start_compute", of: `endpoint_id=${this.#endpoint}` } as const
     await addParts(into, this.#caller, start, wake)
@@ -84,18 +84,29 @@ export class Bystander {
     let branch = ""
     const create = await timed("create", async () => {
       branch = textAt(await must(this.#caller, "POST", `${path}/branches`, {}), "branch", "id")
-      await this.#reaches(`${path}/branches/${branch}`, "branch", "ready")
+      await this.#isReady(`${path}/branches/${branch}`)
     })
     await addParts(into, this.#caller, { project, action: "create_branch", of: `branch_id=${branch}` }, create)
     await must(this.#caller, "DELETE", `${path}/branches/${branch}`)
   }
 
-  async #reaches(path: string, name: "branch" | "endpoint", state: string): Promise<void> {
-    const isReached = async () => {
+  /** Waits until the endpoint is suspended. Strangers may wake it three times (docs/design/proxy.md P36). */
+  async #idles(path: string): Promise<void> {
+    const isIdle = async () => {
       const { body } = await call(this.#caller, "GET", path)
-      return textAt(body, name, "current_state") === state
+      const state = textAt(body, "endpoint", "current_state")
+      if (state === "active") await call(this.#caller, "POST", `${path}/suspend`)
+      return state === "idle"
     }
-    await until(`the bystander's ${name} to be ${state}`, isReached, { every: 20 })
+    await until("the bystander's endpoint to be idle", isIdle, { every: 20 })
+  }
+
+  async #isReady(path: string): Promise<void> {
+    const isReady = async () => {
+      const { body } = await call(this.#caller, "GET", path)
+      return textAt(body, "branch", "current_state") === "ready"
+    }
+    await until("the bystander's branch to be ready", isReady, { every: 20 })
   }
 
   async #select(): Promise<void> {
