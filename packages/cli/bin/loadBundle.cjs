@@ -25,7 +25,7 @@ const keptCode = (path) => {
   }
 }
 
-// Flushed and renamed, so that no file is ever partial. Where nothing can be written, the next run compiles again.
+// Flushed and renamed, so that no file is ever partial.
 const keep = (folder, scripts) => {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -35,7 +35,9 @@ const keep = (folder, scripts) => {
       writeFileSync(draft, Buffer.concat([code, code]), { flush: true, mode: 0o600 })
       renameSync(draft, path)
     }
-  } catch {}
+  } catch {
+    // Nothing can be kept here, for example on a read-only disk: the next run compiles again.
+  }
 }
 
 // `folder`: where code is kept; undefined: nowhere.
