@@ -14,7 +14,6 @@ import type {
   WorkerConfig,
   WorkerQuestions
 } from "./messages.ts"
-import { Outbox } from "./Outbox.ts"
 
 /** An accepted connection on its way to a worker. */
 export interface Arrival {
@@ -49,7 +48,6 @@ export class Worker {
   readonly #child: ChildProcess
   readonly #ledger: Ledger
   readonly #events: WorkerEvents
-  readonly #outbox: Outbox<FromParent>
   #ready = false
   #over = false
   #arriving: Arrival | undefined
@@ -62,15 +60,10 @@ export class Worker {
   ) {
     this.#child = child
     this.#events = events
-    this.#outbox = new Outbox((messages) => {
-      if (child.connected) child.send(messages, ignore)
-    })
     this.inquiry = new Inquiry((asked) => this.send(asked))
     this.#ledger = new Ledger((message) => this.send(message))
     // Its other end is `workers/serveAsWorker.ts`, which sends nothing else.
-    child.on("message", (messages) => {
-      for (const message of messages as ReadonlyArray<FromWorker>) this.#receive(message)
-    })
+    child.on("message", (message) => this.#receive(message as FromWorker))
     // An error event without a listener terminates the process. `close` follows, or the process never began.
     child.on("error", () => child.pid === undefined && this.#end(null, null))
     // Not at its `exit`, after which messages of it may still come.
@@ -100,7 +93,7 @@ export class Worker {
   }
 
   send(message: FromParent): void {
-    this.#outbox.add(message)
+    if (this.#child.connected) this.#child.send(message, ignore)
   }
 
   /**
@@ -112,7 +105,7 @@ export class Worker {
     this.#inTime = this.#events.limit(() => this.kill())
     const { connection, counted, socket } = arrival
     if (this.#child.connected)
-      this.#child.send([{ _tag: "Connection", connection, counted }], socket, { keepOpen: true }, ignore)
+      this.#child.send({ _tag: "Connection", connection, counted }, socket, { keepOpen: true }, ignore)
   }
 
   kill(): void {

@@ -2,8 +2,7 @@
  * What the processes of a proxy with workers tell each other: JSON over the channel of Node. Both are of one version,
  * because the workers are started by the process that they talk to, from the same files.
  *
- * What is sent is an array of messages: those of a moment (`Outbox.ts`), or one alone with its socket. A connection has a
- * number, which the parent gives it. A question has a number of its asker, and the answer repeats it.
+ * A connection has a number, which the parent gives it. A question has a number of its asker, and the answer repeats it.
  */
 import type { EndpointId, OrgId } from "@narthex/core"
 import type { CancelTarget } from "../connection/CancelKeys.ts"

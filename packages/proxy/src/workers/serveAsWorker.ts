@@ -14,17 +14,14 @@ import { graceOf, type UnreadableNetwork } from "../ProxyConfig.ts"
 import { AskedClaims } from "./AskedClaims.ts"
 import { Inquiry } from "./Inquiry.ts"
 import type { Asked, FromParent, FromWorker, ParentQuestions, WorkerConfig, WorkerQuestions } from "./messages.ts"
-import { Outbox } from "./Outbox.ts"
 
 /** The end of a channel of Node that the started process has: `process`. */
 export interface ParentChannel {
   readonly connected: boolean
-  readonly send?:
-    | ((messages: ReadonlyArray<FromWorker>, ...rest: [undefined, undefined, () => void]) => unknown)
-    | undefined
-  readonly on: (event: "message", listener: (messages: unknown, socket?: unknown) => void) => unknown
+  readonly send?: ((message: FromWorker, ...rest: [undefined, undefined, () => void]) => unknown) | undefined
+  readonly on: (event: "message", listener: (message: unknown, socket?: unknown) => void) => unknown
   readonly once: {
-    (event: "message", listener: (messages: unknown) => void): unknown
+    (event: "message", listener: (message: unknown) => void): unknown
     (event: "disconnect", listener: () => void): unknown
   }
 }
@@ -41,9 +38,9 @@ const patience = 3_000
 /** What the parent starts this worker with: the first message. */
 export const workerStart = (channel: ParentChannel) =>
   Effect.callback<{ readonly config: WorkerConfig; readonly setup: unknown }>((resume) => {
-    channel.once("message", (messages) => {
+    channel.once("message", (message) => {
       // The parent is `workers/ProxyWorkers.ts`, which sends nothing else first.
-      const [{ config, setup }] = messages as readonly [Extract<FromParent, { readonly _tag: "Start" }>]
+      const { config, setup } = message as Extract<FromParent, { readonly _tag: "Start" }>
       resume(Effect.succeed({ config, setup }))
     })
   })
@@ -55,9 +52,9 @@ export const serveAsWorker = (
 ): Effect.Effect<void, UnreadableNetwork | UnusableCertificate, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
     const context = yield* Effect.context()
-    const { add: send } = new Outbox<FromWorker>((messages) => {
-      if (channel.connected) channel.send?.(messages, undefined, undefined, () => {})
-    })
+    const send = (message: FromWorker) => {
+      if (channel.connected) channel.send?.(message, undefined, undefined, () => {})
+    }
     const inquiry = new Inquiry<WorkerQuestions>(send)
     const open = new Map<number, AskedClaims>()
     const over = yield* Deferred.make<void>()
@@ -106,10 +103,8 @@ export const serveAsWorker = (
       }
     }
 
-    // The parent sends nothing else, and with a connection alone its socket.
-    channel.on("message", (messages, socket) => {
-      for (const message of messages as ReadonlyArray<FromParent>) receive(message, socket as Socket | undefined)
-    })
+    // The parent sends nothing else, and with a connection its socket.
+    channel.on("message", (message, socket) => receive(message as FromParent, socket as Socket | undefined))
     channel.once("disconnect", finish)
     if (!channel.connected) finish()
     send({ _tag: "Ready" })

@@ -11,14 +11,14 @@ class Played extends EventEmitter {
   connected = true
   readonly pid = 1
   readonly sent: Array<FromParent> = []
-  send(messages: ReadonlyArray<FromParent>) {
-    this.sent.push(...messages)
+  send(message: FromParent) {
+    this.sent.push(message)
   }
   kill(signal: string) {
     this.emit("close", null, signal)
   }
   says(message: FromWorker) {
-    this.emit("message", [message])
+    this.emit("message", message)
   }
 }
 
