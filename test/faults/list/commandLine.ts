@@ -120,7 +120,7 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
       {
         id: "start-loads-builtins",
         find: "id in functions || id === fileSystem ?",
-        put: "id in functions ?",
+        put: "false ?",
         why: "A run loads no module of Node that takes long and that it does not need."
       }
     ]
@@ -191,31 +191,6 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
         find: 'withSharedRules(HttpApi.make("narthex").add(await load()))',
         put: 'HttpApi.make("narthex").add(await load())',
         why: "A group that is loaded later has the rules of the whole contract."
-      }
-    ]
-  },
-  {
-    area: "command-line",
-    file: "packages/cli/bin/loadBundle.cjs",
-    tests: ["packages/cli/test/executable.test.ts"],
-    faults: [
-      {
-        id: "kept-code-unchecked",
-        find: "half > 0 && code.equals(bytes.subarray(half)) ? code : undefined",
-        put: "code",
-        why: "Damaged code is not executed."
-      },
-      {
-        id: "kept-code-of-failures",
-        find: "code === 0 && !isComplete",
-        put: "!isComplete",
-        why: "A run that failed has not called what its command needs."
-      },
-      {
-        id: "kept-code-not-renewed",
-        find: "if (cachedData === undefined || script.cachedDataRejected) isComplete = false",
-        put: 'if (file.includes("main-") && cachedData === undefined) isComplete = false',
-        why: "A part that is loaded for the first time is kept, too."
       }
     ]
   }

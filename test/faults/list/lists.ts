@@ -94,25 +94,6 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
-    area: "operations",
-    file: "packages/postgres/src/driver/Attempt.ts",
-    tests: ["packages/postgres/test/query.test.ts"],
-    faults: [
-      {
-        id: "statement-over-limit-runs",
-        find: "Effect.andThen(Effect.uninterruptible(stop), Effect.fail(over))",
-        put: "Effect.fail(over)",
-        why: "A statement that is over its limit is cancelled."
-      },
-      {
-        id: "statement-limit-overflows",
-        find: "if (limit > longestTimer) return work",
-        put: "if (limit === Number.POSITIVE_INFINITY) return work",
-        why: "A limit that no timer can hold is none."
-      }
-    ]
-  },
-  {
     area: "credentials",
     file: "packages/core/src/organizations/Invitations.ts",
     tests: ["packages/core/test/organizations/Invitations.test.ts", "test/races/invitations.test.ts"],
