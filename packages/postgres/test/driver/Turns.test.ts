@@ -2,8 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Requester, type RequesterFacts } from "@narthex/core"
 import { Deferred, Effect, Fiber, Schema } from "effect"
-import { TestClock } from "effect/testing"
-import type { NotDone } from "../../src/driver/Attempt.ts"
+import { type NotDone, StatementLimit } from "../../src/driver/Attempt.ts"
 import { Turns, takingTurns, turnRulesOf } from "../../src/driver/Turns.ts"
 
 const rules = { places: 5, per_party: 3, per_credential: 2, waiting: 3 }
@@ -144,9 +143,8 @@ describe("takingTurns", () => {
       const leaving = yield* Effect.forkChild(asked("b")(turn(Effect.void)), { startImmediately: true })
       assert.match(yield* Effect.flip(asked("b")(turn(Effect.void))), /^Too many statements/)
       yield* Fiber.interrupt(leaving)
-      const late = yield* Effect.forkChild(Effect.flip(asked("b")(turn(Effect.void))), { startImmediately: true })
-      yield* TestClock.adjust("30 seconds")
-      assert.strictEqual(yield* Fiber.join(late), "Postgres took too long.")
+      const late = Effect.provideService(asked("b")(turn(Effect.void)), StatementLimit, "20 millis")
+      assert.strictEqual(yield* Effect.flip(late), "Postgres took too long.")
 
       yield* Fiber.interrupt(holder)
       assert.strictEqual(yield* Effect.flip(asked("b")(turn(Effect.fail("failed")))), "failed")
