@@ -63,7 +63,7 @@ const frame = ["CredentialStore.bySession", "EventLog.headOf", "OverviewStore.of
 const inside = [...frame, "ProjectStore.find"]
 const shown = [...inside, "OverviewStore.ofProject"]
 
-/** Loops of the API read these, whoever asks. */
+/** Loops of the API read these, without a request. */
 const isBackground = (operation: string) => operation.startsWith("EventLog.") && operation !== "EventLog.headOf"
 
 layer(everything, { excludeTestServices: true, timeout: "60 seconds" })("statements of pages", (it) => {

@@ -40,7 +40,7 @@ const UseRow = Schema.Struct({
 
 const noNames: Names = { projects: [], branches: [], people: [] }
 const empty: typeof ContentsRow.Type = { branches: [], sizes: [], endpoints: [], operations: [], rules: [] }
-const nobody: typeof PersonRow.Type = { organizations: [], pending_invitations: 0, projects: [] }
+const nothing: typeof PersonRow.Type = { organizations: [], pending_invitations: 0, projects: [] }
 
 const ofPerson = `
 select
@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
           org,
           limits.projects
         ]),
-        ([row = nobody]) => row
+        ([row = nothing]) => row
       ),
     ofProject: (project, { branches, endpoints, operations, rules }) =>
       Effect.map(
