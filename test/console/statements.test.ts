@@ -24,10 +24,10 @@ const counted = Layer.effect(
   Effect.map(Database, (database) =>
     Database.of({
       ...database,
-      query: (operation, text, params) =>
+      query: (operation, ...rest) =>
         Effect.suspend(() => {
           sent.push(operation)
-          return database.query(operation, text, params)
+          return database.query(operation, ...rest)
         })
     })
   )
