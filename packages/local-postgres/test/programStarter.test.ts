@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { eventually, until } from "../../../test/harness/eventually.ts"
+import { isRunning } from "../src/machine/Processes.ts"
 import { runProgram } from "../src/machine/runProgram.ts"
 import { closedDirectory, dataDirectory, kinds, supervise } from "./support.ts"
 
@@ -16,15 +17,6 @@ const pidsIn = (file: string): ReadonlyArray<number> => {
     return readFileSync(file, "utf8").trim().split(" ").map(Number)
   } catch {
     return []
-  }
-}
-
-const runs = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
   }
 }
 
@@ -50,7 +42,7 @@ describe("the process that starts programs", () => {
         Effect.sync(() => pidsIn(file).length === 2)
       )
       yield* Fiber.interrupt(fiber)
-      assert.isFalse(runs(pidsIn(file)[0] ?? 0))
+      assert.isFalse(isRunning(pidsIn(file)[0] ?? 0))
     }).pipe(Effect.scoped)
   )
 
@@ -83,7 +75,7 @@ describe("the process that starts programs", () => {
         Effect.sync(() => pidsIn(file).length === 2)
       )
       yield* supervisor.end("SIGKILL")
-      yield* Effect.promise(() => until("both processes to end", () => !pidsIn(file).some(runs)))
+      yield* Effect.promise(() => until("both processes to end", () => !pidsIn(file).some(isRunning)))
     }).pipe(Effect.scoped)
   )
 })

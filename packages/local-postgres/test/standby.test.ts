@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { eventually } from "../../../test/harness/eventually.ts"
+import { isRunning } from "../src/machine/Processes.ts"
 import { awaitDirectory } from "../src/machine/standby.ts"
 import { closedDirectory, supervise } from "./support.ts"
 
@@ -12,14 +13,6 @@ import { closedDirectory, supervise } from "./support.ts"
 const longPatience = Duration.seconds(10)
 /** For holders that are stopped, and for time that is the test's. */
 const shortPatience = Duration.seconds(1)
-
-const alive = (pid: number | undefined) => {
-  try {
-    return pid !== undefined && process.kill(pid, 0)
-  } catch {
-    return false
-  }
-}
 
 const waiting = (dataDir: string, patience: Duration.Duration) =>
   Effect.forkScoped(awaitDirectory(dataDir, { patience }))
@@ -42,9 +35,9 @@ describe("A standby", () => {
       )
       yield* eventually(
         "the holder to renew its sign for longer than the standby's patience, or to be killed",
-        Effect.sync(() => signs() > first + 55 || !alive(holder.pid))
+        Effect.sync(() => signs() > first + 55 || !isRunning(holder.pid ?? 0))
       )
-      assert.isTrue(alive(holder.pid))
+      assert.isTrue(isRunning(holder.pid ?? 0))
       assert.isUndefined(standby.pollUnsafe())
       yield* holder.end("SIGKILL")
       yield* Fiber.join(standby)
@@ -60,7 +53,7 @@ describe("A standby", () => {
       yield* Fiber.join(standby)
       yield* eventually(
         "the holder to be gone",
-        Effect.sync(() => !alive(holder.pid))
+        Effect.sync(() => !isRunning(holder.pid ?? 0))
       )
     }).pipe(Effect.scoped)
   )

@@ -84,6 +84,19 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
+    file: "packages/local-postgres/src/machine/Processes.ts",
+    tests: ["packages/local-postgres/test/Processes.test.ts"],
+    faults: [
+      {
+        id: "processes-never-waited-for",
+        find: "[ZX] /s",
+        put: "[X] /s",
+        why: "A process that has ended counts as ended even if nothing ever waits for it."
+      }
+    ]
+  },
+  {
+    area: "computes",
     file: "packages/local-postgres/src/machine/programStarter.ts",
     tests: ["packages/local-postgres/test/programStarter.test.ts"],
     faults: [

@@ -16,6 +16,7 @@ import { basename, dirname, join } from "node:path"
 import { Effect } from "effect"
 import { attempt, LocalPostgresError } from "./LocalPostgresError.ts"
 import type { PostgresUser } from "./PostgresUser.ts"
+import { isRunning } from "./Processes.ts"
 import { runProgram } from "./runProgram.ts"
 
 /** The directory of the programs, copied on the first call. Fails when no cache directory is usable. */
@@ -72,17 +73,9 @@ const sweep = (cache: string) =>
   attempt(`Sweeping ${cache}`, async () => {
     for (const name of await readdir(cache)) {
       const pid = /\.(\d+)\.[0-9a-f-]+\.making$/.exec(name)?.[1]
-      if (pid !== undefined && !isAlive(Number(pid))) await rm(join(cache, name), { recursive: true, force: true })
+      if (pid !== undefined && !isRunning(Number(pid))) await rm(join(cache, name), { recursive: true, force: true })
     }
   })
-
-const isAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0)
-  } catch (cause) {
-    return cause instanceof Error && "code" in cause && cause.code === "EPERM"
-  }
-}
 
 /** Directories that every user can read and only this one can write, in the order of preference. */
 const cachesFor = (user: PostgresUser): ReadonlyArray<string> =>

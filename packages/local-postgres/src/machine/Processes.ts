@@ -24,6 +24,18 @@ export const belongsTo = (pid: number, name: string) => {
   }
 }
 
+/**
+ * Whether the process runs, whatever it is. One that has ended and that its parent has not waited for does not: in a
+ * container whose first process waits for its own children only, the orphans stay until the container ends.
+ */
+export const isRunning = (pid: number): boolean => {
+  try {
+    return !/^\d+ \(.*\) [ZX] /s.test(readFileSync(`/proc/${pid}/stat`, "utf8"))
+  } catch {
+    return false
+  }
+}
+
 /** Every process of the cluster, the postmaster and its backends. */
 export const processesOf = (name: string) =>
   Effect.map(

@@ -12,10 +12,10 @@
  * Pitfall: ending with the terminal. Ctrl-C reaches it too, while this process still stops its servers.
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync } from "node:fs"
 import { Effect } from "effect"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
 import type { Identity } from "./PostgresUser.ts"
+import { isRunning } from "./Processes.ts"
 
 /** A child never inherits secrets, and its output does not depend on the environment of this process. */
 export const environment = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" }
@@ -217,7 +217,7 @@ export const startServer = (program: Program & { readonly log: string }): Effect
       },
       onEnd: (ended) => {
         const isLost = "failed" in ended && pid !== undefined
-        hasEnded = isLost ? () => !existsSync(`/proc/${pid}`) : () => true
+        hasEnded = isLost ? () => !isRunning(pid ?? 0) : () => true
         const reason = "failed" in ended ? ended.failed : "it has ended"
         resume(Effect.fail(new LocalPostgresError({ operation: "Starting Postgres", reason })))
       }
