@@ -1,7 +1,7 @@
 /** The Postgres proxy with worker processes, between a real driver and a real Postgres: docs/design/proxy.md P47 to P50. */
-import { existsSync } from "node:fs"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { isRunning } from "../../packages/local-postgres/src/machine/Processes.ts"
 import { eventually, within } from "../harness/eventually.ts"
 import { ask } from "./support/ask.ts"
 import { Program, type ProgramName, run } from "./support/Program.ts"
@@ -55,7 +55,7 @@ const untilServed = (workers: () => ReadonlyArray<{ readonly clients: number }>,
 const gone = (pids: ReadonlyArray<number>) =>
   eventually(
     "the processes to be gone",
-    Effect.sync(() => !pids.some((pid) => existsSync(`/proc/${pid}/fd`)))
+    Effect.sync(() => !pids.some(isRunning))
   )
 
 describe("the Postgres proxy with workers", { tags: ["psql"] }, () => {

@@ -72,7 +72,9 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
           Effect.map(yieldNewGroups(sharesOf([server]), superuser, yielding), () => yielding.has(backend)),
           { every: 100 }
         )
-        assert.deepStrictEqual([groupOf(backend), groupOf(server)], [niceness, niceness])
+        // Several processes of the server may have wanted the CPU.
+        assert.isAtLeast(groupOf(backend), niceness)
+        assert.strictEqual(groupOf(server), niceness)
         assert.isTrue(yielding.has(server))
       }).pipe(Effect.scoped),
     { tags }
@@ -148,7 +150,7 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
         const wanted = (yield* groupsSessions) ? niceness : groupOf(backend)
         yield* eventually(
           "the session's group to yield",
-          Effect.sync(() => groupOf(backend) === wanted),
+          Effect.sync(() => groupOf(backend) >= wanted),
           { every: 50 }
         )
       }).pipe(Effect.scoped),
