@@ -3,8 +3,10 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { eventually, until } from "../../../test/harness/eventually.ts"
 import { isRunning } from "../src/machine/Processes.ts"
+import { environment, startServer } from "../src/machine/programStarter.ts"
 import { runProgram } from "../src/machine/runProgram.ts"
 import { closedDirectory, dataDirectory, kinds, supervise } from "./support.ts"
 
@@ -62,6 +64,46 @@ describe("the process that starts programs", () => {
       assert.notStrictEqual(yield* starter, first)
       const [program = 0] = pidsIn(file)
       process.kill(program, "SIGKILL")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect(
+    "one that is stopped is killed with what it runs, except for servers, and another one starts the next",
+    () =>
+      Effect.gen(function* () {
+        const directory = yield* closedDirectory
+        const file = join(directory, "pids")
+        const log = join(directory, "log")
+        const server = yield* startServer({ command: "sleep", args: ["1000"], from: "/", environment, log })
+        yield* Effect.addFinalizer(() => Effect.sync(() => process.kill(server.pid, "SIGKILL")))
+        const running = yield* Effect.forkChild(Effect.flip(lasting(file)))
+        yield* eventually(
+          "the program to run",
+          Effect.sync(() => pidsIn(file).length === 2)
+        )
+        const [program = 0, first = 0] = pidsIn(file)
+        process.kill(first, "SIGSTOP")
+        const waiting = yield* Effect.forkChild(Effect.flip(runProgram("true", [])), { startImmediately: true })
+        yield* TestClock.adjust("30 seconds")
+        assert.include((yield* Fiber.join(waiting)).reason, "did not start one within 30 seconds")
+        assert.include((yield* Fiber.join(running)).reason, "did not start one within 30 seconds")
+        yield* Effect.promise(() => until("the program to end", () => !isRunning(program)))
+        assert.deepStrictEqual([isRunning(server.pid), server.hasEnded()], [true, false])
+        assert.notStrictEqual(yield* starter, first)
+      }).pipe(Effect.scoped)
+  )
+
+  it.effect("what an interruption left to one that is stopped never starts", () =>
+    Effect.gen(function* () {
+      const file = join(yield* closedDirectory, "pids")
+      const first = yield* starter
+      process.kill(first, "SIGSTOP")
+      const waiting = yield* Effect.forkChild(lasting(file), { startImmediately: true })
+      const interruption = yield* Effect.forkChild(Fiber.interrupt(waiting), { startImmediately: true })
+      yield* TestClock.adjust("6 seconds")
+      yield* Fiber.join(interruption)
+      yield* Effect.promise(() => until("the process that starts programs to end", () => !isRunning(first)))
+      assert.isEmpty(pidsIn(file))
     }).pipe(Effect.scoped)
   )
 

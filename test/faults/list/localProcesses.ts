@@ -111,6 +111,18 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
         find: "if (starter === made) starter = undefined",
         put: "",
         why: "If it ends by itself, the next program starts another one."
+      },
+      {
+        id: "starter-late-programs",
+        find: "if (!kept.has(pid)) killNow(pid)",
+        put: "if (kept.has(pid)) killNow(pid)",
+        why: "One that answers nothing is killed with what it runs, and servers go on."
+      },
+      {
+        id: "starter-late-start",
+        find: "if (!isOver && !begun.hasStarted) abandon()",
+        put: "",
+        why: "What was interrupted before its start does not start later."
       }
     ]
   },

@@ -5,7 +5,8 @@
  * server of 360 MB that is 10 ms of a core, and many times as long when the machine is busy. This one has 45 MB.
  *
  * It ends with this process, however that ends, and kills what it runs, except for servers, which go on. If it ends by
- * itself, what it was running has failed, and the next program starts another one.
+ * itself, what it was running has failed, and the next program starts another one. So it is if it does not start a program
+ * in time, because it was stopped: it is killed with what it runs, since it would act late otherwise.
  *
  * Pitfall: a program that starts after this process has ended. Another process may work in the directory by then, so the
  * parent is looked at before each start.
@@ -15,7 +16,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { Effect } from "effect"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
 import type { Identity } from "./PostgresUser.ts"
-import { isRunning } from "./Processes.ts"
+import { childrenOf, isRunning } from "./Processes.ts"
 
 /** A child never inherits secrets, and its output does not depend on the environment of this process. */
 export const environment = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" }
@@ -115,8 +116,12 @@ interface Listener {
   readonly isAwaited: boolean
 }
 
+/** The longest that a start may take. Without other work on the machine it takes 10 ms. */
+const startsWithin = "30 seconds"
+
 const makeStarter = () => {
   const listeners = new Map<number, Listener>()
+  const servers = new Map<number, number>()
   const awaited = new Set<number>()
   let last = 0
   // Pitfall: the path of this program. Its directories may be closed to the user that this process has become.
@@ -134,22 +139,30 @@ const makeStarter = () => {
     awaited.delete(id)
     hold()
   }
-  const fail = (failed: string) => {
+  const forget = () => {
     if (starter === made) starter = undefined
+  }
+  const fail = (failed: string) => {
+    forget()
     for (const { onEnd } of listeners.values()) onEnd({ failed })
     listeners.clear()
     awaited.clear()
   }
+  let reason: string | undefined
   child.on("message", ({ ended, id, pid }: Heard) => {
     const listener = listeners.get(id)
     if (pid !== undefined) listener?.onStart(pid)
+    if (pid !== undefined && listener?.isAwaited === false) servers.set(id, pid)
+    if (ended !== undefined) servers.delete(id)
     if (ended !== undefined || listener?.isAwaited !== true) release(id)
     if (ended === undefined) return
     listeners.delete(id)
     listener?.onEnd(ended)
   })
   child.on("error", ({ message }) => fail(message))
-  child.on("exit", (code, signal) => fail(`The process that starts programs ended with ${signal ?? `code ${code}`}.`))
+  child.on("exit", (code, signal) =>
+    fail(reason ?? `The process that starts programs ended with ${signal ?? `code ${code}`}.`)
+  )
   child.unref()
   hold()
   const made = {
@@ -163,9 +176,25 @@ const makeStarter = () => {
     },
     kill: (id: number) => {
       if (listeners.has(id)) child.send({ kill: id })
+    },
+    /** Kills it, and what it runs but servers, whether or not they have said that they run. */
+    abandon: () => {
+      reason = `The process that starts programs did not start one within ${startsWithin}.`
+      const kept = new Set(servers.values())
+      for (const pid of childrenOf(child.pid ?? 0)) if (!kept.has(pid)) killNow(pid)
+      child.kill("SIGKILL")
+      forget()
     }
   }
   return made
+}
+
+const killNow = (pid: number) => {
+  try {
+    process.kill(pid, "SIGKILL")
+  } catch {
+    // It has ended.
+  }
 }
 
 let starter: ReturnType<typeof makeStarter> | undefined
@@ -175,25 +204,48 @@ const current = () => {
   return starter
 }
 
+interface Begun {
+  hasStarted: boolean
+}
+
+/** What a process starts, which is abandoned if it does not start it in time. */
+const inTime = <A, E>(
+  run: (starter: ReturnType<typeof makeStarter>, begun: Begun) => Effect.Effect<A, E>
+): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    const starter = current()
+    const begun: Begun = { hasStarted: false }
+    const abandons = Effect.gen(function* () {
+      yield* Effect.sleep(startsWithin)
+      if (!begun.hasStarted) starter.abandon()
+      return yield* Effect.never
+    })
+    return Effect.raceFirst(run(starter, begun), Effect.interruptible(abandons))
+  })
+
 /** Runs a program to its end. An interruption kills it, and waits a bounded time for its end. */
 export const runToEnd = (program: Program): Effect.Effect<Ended> =>
-  Effect.callback((resume) => {
-    let isOver = false
-    const { kill, start } = current()
-    const id = start(program, {
-      isAwaited: true,
-      onStart: () => undefined,
-      onEnd: (ended) => {
-        isOver = true
-        resume(Effect.succeed(ended))
-      }
+  inTime(({ abandon, kill, start }, begun) =>
+    Effect.callback((resume) => {
+      let isOver = false
+      const id = start(program, {
+        isAwaited: true,
+        onStart: () => {
+          begun.hasStarted = true
+        },
+        onEnd: (ended) => {
+          isOver = true
+          resume(Effect.succeed(ended))
+        }
+      })
+      // What takes over must not meet it.
+      return Effect.gen(function* () {
+        kill(id)
+        for (let waited = 0; !isOver && waited < 5_000; waited += 2) yield* Effect.sleep(2)
+        if (!isOver && !begun.hasStarted) abandon()
+      })
     })
-    // What takes over must not meet it.
-    return Effect.gen(function* () {
-      kill(id)
-      for (let waited = 0; !isOver && waited < 5_000; waited += 2) yield* Effect.sleep(2)
-    })
-  })
+  )
 
 export interface Server {
   readonly pid: number
@@ -206,20 +258,23 @@ export interface Server {
  * Pitfall: reading from its command line whether it has ended. While one program replaces another, it has none.
  */
 export const startServer = (program: Program & { readonly log: string }): Effect.Effect<Server, LocalPostgresError> =>
-  Effect.callback((resume) => {
-    let hasEnded = () => false
-    let pid: number | undefined
-    current().start(program, {
-      isAwaited: false,
-      onStart: (started) => {
-        pid = started
-        resume(Effect.succeed({ pid: started, hasEnded: () => hasEnded() }))
-      },
-      onEnd: (ended) => {
-        const isLost = "failed" in ended && pid !== undefined
-        hasEnded = isLost ? () => !isRunning(pid ?? 0) : () => true
-        const reason = "failed" in ended ? ended.failed : "it has ended"
-        resume(Effect.fail(new LocalPostgresError({ operation: "Starting Postgres", reason })))
-      }
+  inTime(({ start }, begun) =>
+    Effect.callback((resume) => {
+      let hasEnded = () => false
+      let pid: number | undefined
+      start(program, {
+        isAwaited: false,
+        onStart: (of) => {
+          pid = of
+          begun.hasStarted = true
+          resume(Effect.succeed({ pid: of, hasEnded: () => hasEnded() }))
+        },
+        onEnd: (ended) => {
+          const isLost = "failed" in ended && pid !== undefined
+          hasEnded = isLost ? () => !isRunning(pid ?? 0) : () => true
+          const reason = "failed" in ended ? ended.failed : "it has ended"
+          resume(Effect.fail(new LocalPostgresError({ operation: "Starting Postgres", reason })))
+        }
+      })
     })
-  })
+  )
