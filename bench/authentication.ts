@@ -2,10 +2,10 @@
  * The cost of authentication: an authenticated request against a limit in the same run, which is bare node:http with
  * the statements of the request, and beside the smallest API of Effect with them; with few and with many keys in the store.
  *
- * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many] [checkout]`. Results are medians of
- * the rounds; compare the ratios. CPU is the time of the server process per request. The load generator is another
- * process; the backends of Postgres are counted separately. With another checkout its server takes turns, too: that is
- * how a change is measured.
+ * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many] [checkout] [folder of better-auth]`.
+ * Results are medians of the rounds; compare the ratios. CPU is the time of the server process per request. The load
+ * generator is another process; the backends of Postgres are counted separately. With another checkout its server takes
+ * turns, too: that is how a change is measured. So does better-auth, if a folder with it is named.
  *
  * Pitfall: measuring two sizes minutes apart. The difference includes other load on the machine, so few and many keys
  * take turns, and each pair gives one ratio.
@@ -13,8 +13,9 @@
 import { readFileSync } from "node:fs"
 import { Database, migrate } from "@narthex/postgres"
 import { Effect, Layer, Redacted, References } from "effect"
-import { load, type Requests, type Server, type ServerOptions, type Store, startServer } from "./authenticationLoad.ts"
+import { type Asked, load, type Server, type ServerOptions, type Store, startServer } from "./authenticationLoad.ts"
 import {
+  adding,
   fill,
   headStatement,
   keyStatement,
@@ -27,7 +28,7 @@ import { ratio } from "./ratios.ts"
 
 const arg = (at: number, usual: number) => Number(process.argv[at] ?? usual)
 const [seconds, rounds, few, many] = [arg(2, 1), arg(3, 7), arg(4, 1_000), arg(5, 20_000)]
-const checkout = process.argv[6]
+const [checkout = "", folder = ""] = process.argv.slice(6)
 const connections = 16
 /** The number of keys in use, in turn, and of sessions. The digests of keys are spread over the index. */
 const used = 256
@@ -40,10 +41,12 @@ interface Measured {
 }
 
 /** One measured case: a server, what it is asked, and its store. */
-interface Way extends Requests {
+interface Way {
   readonly name: string
   readonly keys: number
   readonly server: Server
+  /** Requests that are sent in turn. */
+  readonly asked: ReadonlyArray<Asked>
 }
 
 /** The value below which this share of the values lies. */
@@ -60,10 +63,10 @@ const backendsOf = (postmaster: number) =>
     .map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [])
     .reduce((sum, fields) => sum + (Number(fields[11]) + Number(fields[12])) * 10, 0)
 
-const measure = async (postmaster: number, { path, server, tokens }: Way): Promise<Measured> => {
-  await load(server.port, { path, tokens }, connections, seconds / 4) // warm-up
+const measure = async (postmaster: number, { asked, server }: Way): Promise<Measured> => {
+  await load(server.port, asked, connections, seconds / 4) // warm-up
   const before = [await server.cpu(), backendsOf(postmaster)] as const
-  const { requests, seconds: took } = await load(server.port, { path, tokens }, connections, seconds)
+  const { requests, seconds: took } = await load(server.port, asked, connections, seconds)
   const after = [await server.cpu(), backendsOf(postmaster)] as const
   return {
     rate: requests / took,
@@ -86,7 +89,7 @@ const call = async (port: number, path: string, body: object, token?: string) =>
 }
 
 /** A store with this number of keys, with the real server and the bare ones. */
-const prepare = (store: Store, keys: number) =>
+const prepare = (store: Store, keys: number, peerStore: Store) =>
   Effect.gen(function* () {
     const url = `postgresql:///${store.database}?host=${encodeURIComponent(store.host)}&user=${store.user}`
     const database = Database.layer({ url: Redacted.make(url), maxConnections: 2, applicationName: "bench" })
@@ -100,7 +103,7 @@ const prepare = (store: Store, keys: number) =>
           ({ stop }) => Effect.promise(stop)
         )
       const api = yield* own({ store, kind: "api" })
-      const before = checkout === undefined ? undefined : yield* own({ store, kind: "api" }, checkout)
+      const before = checkout === "" ? undefined : yield* own({ store, kind: "api" }, checkout)
       const { jwt, jwts, secrets } = yield* Effect.promise(async () => {
         const session = async (person: string) => {
           const { access_token } = await call(api.port, "/v1/auth/exchange", { id_token: `${person}@example.com` })
@@ -117,20 +120,30 @@ const prepare = (store: Store, keys: number) =>
       yield* query("bench", withProjects)
       yield* query("bench", "vacuum analyze")
       const sessions = jwts.map((it) => JSON.parse(Buffer.from(it.split(".")[1] ?? "", "base64url").toString()))
-      const ofSessions = sessions.map(({ org_id, sid }) => [String(sid), String(org_id), String(org_id)])
+      const ofSessions = sessions.map(({ org_id, sid }) => [[String(sid)], [String(org_id)], [String(org_id)]])
       const digests = yield* query<{ readonly digest: string; readonly org_id: string }>(
         "bench",
         "select s.digest, k.org_id from api_key_secret s join api_key k on k.id = s.key_id where k.name = 'bench'"
       )
-      const ofKeys = digests.map(({ digest, org_id }) => [digest, org_id, org_id])
+      const ofKeys = digests.map(({ digest, org_id }) => [[digest], [org_id], [org_id]])
+      // Each of eight networks of a project in turn, so that lists stay short and most rules replace one.
+      const additions = Array.from({ length: 8 }, (_, n) => `10.0.0.${n}/32`).flatMap((cidr) =>
+        sessions.map(({ org_id, sid }, at) => {
+          const project = `${org_id}-1`
+          const path = `/v1/projects/${project}/ip-allow`
+          return {
+            asked: { path, token: jwts[at] ?? "", body: JSON.stringify({ cidr }) },
+            parameters: adding.parameters(sid, org_id, project, cidr)
+          }
+        })
+      )
       const [whoami, projects] = ["/v1/auth/whoami", "/v1/projects"]
       const list = [headStatement, projectsStatement]
       const way = (name: string, path: string, server: Server, tokens: ReadonlyArray<string> = [""]): Way => ({
         name,
         keys,
-        path,
         server,
-        tokens
+        asked: tokens.map((token) => ({ path, token }))
       })
       const bareKey = yield* own({ store, kind: "bare", statements: [keyStatement], parameters: ofKeys })
       const bareSession = yield* own({ store, kind: "bare", statements: [sessionStatement], parameters: ofSessions })
@@ -141,6 +154,14 @@ const prepare = (store: Store, keys: number) =>
         statements: [sessionStatement, ...list],
         parameters: ofSessions
       })
+      const bareAdd = yield* own({
+        ...adding,
+        store,
+        kind: "bare",
+        parameters: additions.map(({ parameters }) => parameters)
+      })
+      const asked = additions.map((addition) => addition.asked)
+      const better = folder === "" ? undefined : yield* own({ store: peerStore, kind: "peer", folder })
       return [
         way("bare, key", whoami, bareKey),
         way("API key", whoami, api, secrets),
@@ -151,12 +172,21 @@ const prepare = (store: Store, keys: number) =>
         way("one JWT", whoami, api, [jwt]),
         way("bare, list", projects, bareList),
         way("JWT, list", projects, api, jwts),
+        { ...way("bare, add", "", bareAdd), asked },
+        { ...way("JWT, add", "", api), asked },
+        ...(better === undefined
+          ? []
+          : [
+              way("better-auth, session", "/", better, better.tokens.slice(0, used)),
+              way("better-auth, key", "/", better, better.tokens.slice(used))
+            ]),
         ...(before === undefined
           ? []
           : [
               way("API key, before", whoami, before, secrets),
               way("JWT, before", whoami, before, jwts),
-              way("JWT, list, before", projects, before, jwts)
+              way("JWT, list, before", projects, before, jwts),
+              { ...way("JWT, add, before", "", before), asked }
             ])
       ]
     }).pipe(Effect.provide(Layer.merge(database, Layer.succeed(References.MinimumLogLevel, "None"))))
@@ -168,9 +198,13 @@ const limits: Readonly<Record<string, string>> = {
   JWT: "bare, session",
   "one JWT": "bare, session",
   "JWT, list": "bare, list",
+  "JWT, add": "bare, add",
+  "better-auth, key": "bare, key",
+  "better-auth, session": "bare, session",
   "API key, before": "bare, key",
   "JWT, before": "bare, session",
-  "JWT, list, before": "bare, list"
+  "JWT, list, before": "bare, list",
+  "JWT, add, before": "bare, add"
 }
 
 const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
@@ -186,10 +220,10 @@ const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
     const ratios = limit === undefined ? "" : `CPU ${(cpu / of(limit, keys).cpu).toFixed(2)}x, `
     const slower = limit === undefined ? "" : `req/s ${(rate / of(limit, keys).rate).toFixed(2)}x of bare  `
     const absolutes = `${cpu.toFixed(0)} us CPU, Postgres ${backends.toFixed(0)} us, ${Math.round(rate)} req/s`
-    line(`${name.padEnd(14)} ${String(keys).padStart(8)} keys  ${ratios}${slower}(${absolutes})`)
+    line(`${name.padEnd(20)} ${String(keys).padStart(8)} keys  ${ratios}${slower}(${absolutes})`)
   }
   // How much one session saves depends on how many of its requests arrive together, so it is not compared over time.
-  for (const name of ["API key", "JWT", "JWT, list"]) {
+  for (const name of ["API key", "JWT", "JWT, list", "JWT, add"]) {
     const limit = limits[name] ?? ""
     const kind = name.toLowerCase().replace(/,? /, "-")
     ratio(`authentication/${kind}-cpu`, of(name, few).cpu / of(limit, few).cpu)
@@ -224,8 +258,10 @@ const program = Effect.gen(function* () {
     const { query } = yield* Database
     yield* query("bench", "create database few")
     yield* query("bench", "create database many")
+    yield* query("bench", "create database peer")
     // Equal numbers are one store: then nothing is said about growth.
-    return [...(yield* prepare(at("few"), few)), ...(few === many ? [] : yield* prepare(at("many"), many))]
+    const peer = at("peer")
+    return [...(yield* prepare(at("few"), few, peer)), ...(few === many ? [] : yield* prepare(at("many"), many, peer))]
   }).pipe(
     Effect.provide(Database.layer({ url: Redacted.make(maintenance), maxConnections: 1, applicationName: "bench" }))
   )

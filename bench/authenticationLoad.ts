@@ -12,20 +12,28 @@ export interface Store {
   readonly database: string
 }
 
-/** Statements that run one after the other, and what they are given in turn: one parameter for each. */
+/** Statements that run one after the other, and what they are given in turn: the parameters of each. */
 export interface Fixed {
   readonly statements: ReadonlyArray<string>
-  readonly parameters: ReadonlyArray<ReadonlyArray<string>>
+  /** Statements after these, in one transaction. Only the bare server has them. */
+  readonly changes?: ReadonlyArray<string>
+  readonly parameters: ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>>
 }
 
-/** `bare`: `node:http`. `smallest`: the smallest API of Effect. `api`: the real one, which is given nothing. */
+/**
+ * `bare`: `node:http`. `smallest`: the smallest API of Effect. `api`: the real one, which is given nothing. `peer`:
+ * better-auth, installed in a folder of its own.
+ */
 export type ServerOptions = { readonly store: Store } & (
   | { readonly kind: "api" }
+  | { readonly kind: "peer"; readonly folder: string }
   | ({ readonly kind: "bare" | "smallest" } & Fixed)
 )
 
 export interface Server {
   readonly port: number
+  /** What may call it, of a peer, which makes its own. */
+  readonly tokens: ReadonlyArray<string>
   /** CPU time since the start, in microseconds. */
   readonly cpu: () => Promise<number>
   readonly stop: () => Promise<void>
@@ -37,16 +45,19 @@ export const startServer = async (
   checkout = join(import.meta.dirname, "..")
 ): Promise<Server> => {
   const script = join(checkout, "bench/authenticationServer.ts")
-  const child: ChildProcess = spawn(process.execPath, ["--conditions=source", script, JSON.stringify(options)], {
-    stdio: ["pipe", "pipe", "inherit"]
-  })
+  // Parameters are more than an argument may hold.
+  const isLong = options.kind === "bare" || options.kind === "smallest"
+  const args = ["--conditions=source", script, ...(isLong ? [] : [JSON.stringify(options)])]
+  const child: ChildProcess = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] })
   const { stdin, stdout } = child
   if (stdin === null || stdout === null) throw new Error("A server has no pipes.")
+  if (isLong) stdin.write(`${JSON.stringify(options)}\n`)
   const lines = createInterface({ input: stdout })
   const said = async () => JSON.parse(String((await once(lines, "line"))[0]))
-  const { port } = await said()
+  const { port, tokens = [] } = await said()
   return {
     port,
+    tokens,
     cpu: async () => {
       const answer = said()
       stdin.write("cpu\n")
@@ -73,7 +84,7 @@ const asking = (port: number, request: () => string, more: () => boolean, answer
       if (head === -1) return
       const length = Number(/content-length: (\d+)/i.exec(seen)?.[1])
       if (seen.length < head + 4 + length) return
-      if (!seen.startsWith("HTTP/1.1 200")) return failed(new Error(seen))
+      if (!seen.startsWith("HTTP/1.1 20")) return failed(new Error(seen))
       seen = ""
       answered()
       if (more()) socket.write(request())
@@ -84,15 +95,23 @@ const asking = (port: number, request: () => string, more: () => boolean, answer
     })
   })
 
-export interface Requests {
+export interface Asked {
   readonly path: string
-  /** Used in turn. */
-  readonly tokens: ReadonlyArray<string>
+  readonly token: string
+  /** JSON that is sent with `POST`; without one it is a `GET`. */
+  readonly body?: string
 }
 
-/** Returns the number of responses, and the elapsed seconds. */
-export const load = async (port: number, { path, tokens }: Requests, connections: number, seconds: number) => {
-  const texts = tokens.map((token) => `GET ${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${token}\r\n\r\n`)
+const textOf = ({ body, path, token }: Asked) => {
+  const head = `${path} HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${token}\r\n`
+  return body === undefined
+    ? `GET ${head}\r\n`
+    : `POST ${head}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+}
+
+/** Sends the requests in turn. Returns the number of responses, and the elapsed seconds. */
+export const load = async (port: number, asked: ReadonlyArray<Asked>, connections: number, seconds: number) => {
+  const texts = asked.map(textOf)
   let turn = 0
   const request = () => texts[turn++ % texts.length] ?? ""
   const begun = performance.now()

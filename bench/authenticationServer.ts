@@ -3,9 +3,11 @@
  *
  * `api` is the real server: listener, middleware, handlers, services, Postgres. `bare` is node:http that runs the same
  * statements for credentials that it receives at start: it reads no header, verifies nothing and decodes nothing.
- * `smallest` is that as an API of Effect. `node authenticationServer.ts <options as JSON>` prints `{"port"}`. It replies
- * to each line on stdin with its CPU time in microseconds, and exits at the end of stdin.
+ * `smallest` is that as an API of Effect. `peer` is better-auth. `node authenticationServer.ts [options as JSON]` prints `{"port"}`. Without an
+ * argument the first line on stdin has the options. It replies to each other line with its CPU time in microseconds, and
+ * exits at the end of stdin.
  */
+import { once } from "node:events"
 import { createServer } from "node:http"
 import { createInterface } from "node:readline"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -32,13 +34,16 @@ import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import postgres from "postgres"
 import type { Fixed, ServerOptions } from "./authenticationLoad.ts"
+import { peer } from "./authenticationPeer.ts"
 import { smallestApi } from "./smallestApi.ts"
 
+const lines = createInterface({ input: process.stdin })
+const given = process.argv[2] ?? String((await once(lines, "line"))[0])
 // The benchmark passes its own type as JSON.
-const options = JSON.parse(process.argv[2] ?? "{}") as ServerOptions
+const options = JSON.parse(given) as ServerOptions
 const connections = 8
 
-createInterface({ input: process.stdin })
+lines
   .on("line", () => {
     const { system, user } = process.cpuUsage()
     process.stdout.write(`${JSON.stringify({ cpu: system + user })}\n`)
@@ -47,15 +52,19 @@ createInterface({ input: process.stdin })
 
 const up = (port: number) => process.stdout.write(`${JSON.stringify({ port })}\n`)
 
-const bare = ({ parameters, statements }: Fixed) => {
+const bare = ({ changes = [], parameters, statements }: Fixed) => {
   const { database, host, user } = options.store
   const sql = postgres({ host, database, username: user, max: connections, idle_timeout: 0 })
   let turn = 0
   const server = createServer(async (_, response) => {
     const given = parameters[turn++ % parameters.length] ?? []
     let rows: ReadonlyArray<object> = []
-    for (const [at, statement] of statements.entries())
-      rows = await sql.unsafe(statement, [given[at] ?? ""], { prepare: true })
+    const run = async (on: Pick<typeof sql, "unsafe">, all: ReadonlyArray<string>, from = 0) => {
+      for (const [at, statement] of all.entries())
+        rows = await on.unsafe(statement, [...(given[from + at] ?? [])], { prepare: true })
+    }
+    await run(sql, statements)
+    if (changes.length > 0) await sql.begin((on) => run(on, changes, statements.length))
     const body = JSON.stringify(rows)
     response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
     response.end(body)
@@ -135,4 +144,5 @@ const api = () => {
 
 if (options.kind === "api") api()
 else if (options.kind === "bare") bare(options)
+else if (options.kind === "peer") await peer(options, (port, tokens) => console.log(JSON.stringify({ port, tokens })))
 else NodeRuntime.runMain(smallestApi(options, up))

@@ -59,3 +59,49 @@ export const projectsStatement = `
 export const withProjects = `
   insert into project select o.id || '-' || n, o.id, 'bench', 'local', 'branch', now(), now(), null
   from organization o, generate_series(1, 3) n`
+
+/** What a new rule of an allowlist reads first, after the credential. */
+const projectStatement = "select * from project where id = $1"
+
+/** What it then does in one transaction, as the real server does it. */
+const addChanges = [
+  `insert into ip_allowlist as list (project_id, version) values ($1, 0)
+   on conflict (project_id) do update set version = list.version`,
+  "select * from ip_rule where project_id = $1 order by position",
+  "delete from ip_rule where project_id = $1 and expires_at <= $2",
+  `insert into ip_allowlist as list (project_id, version) values ($1, 1)
+   on conflict (project_id) do update set version = list.version + 1`,
+  "delete from ip_rule where project_id = $1 and cidr = $2 returning *",
+  `insert into ip_rule (project_id, cidr, label, created_at, created_by, expires_at)
+   select $2, it.cidr, it.label, it.created_at, it.created_by, it.expires_at
+   from jsonb_populate_record(null::ip_rule, $1::text::jsonb) as it`,
+  "select version from ip_allowlist where project_id = $1",
+  `insert into event_outbox (org_id, project_id, type, source, region_id, at, internal, data, joined)
+   select it.org_id, it.project_id, it.type, it.source, it.region_id, it.at, it.internal, it.data, false
+   from jsonb_to_recordset($1::text::jsonb) as it(org_id uuid, project_id text, type text, source text, region_id text,
+     at timestamptz, internal boolean, data jsonb)`
+]
+
+/** The statements of a new rule, and their parameters for one. */
+export const adding = {
+  statements: [sessionStatement, projectStatement],
+  changes: addChanges,
+  parameters: (session: string, org_id: string, project_id: string, cidr: string) => {
+    const at = new Date().toISOString()
+    const type = "internal.allowlist_changed.v1"
+    const rule = { cidr, label: "", created_at: at, created_by: { id: org_id, email: "" }, expires_at: null }
+    const event = { org_id, project_id, type, source: "internal", region_id: "local", at, internal: true }
+    return [
+      [session],
+      [project_id],
+      [project_id],
+      [project_id],
+      [project_id, at],
+      [project_id],
+      [project_id, cidr],
+      [JSON.stringify(rule), project_id],
+      [project_id],
+      [JSON.stringify([{ ...event, data: { version: 1, project_id } }])]
+    ]
+  }
+}

@@ -58,7 +58,7 @@ export const smallestApi = (
               before,
               Effect.orDie(
                 Effect.map(
-                  pool.use((connection) => connection.query(statement, [given[at] ?? ""])),
+                  pool.use((connection) => connection.query(statement, given[at] ?? [])),
                   (answer) => answer.rows
                 )
               )
