@@ -8,11 +8,12 @@ import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Duration, Effect, Option } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
+import { copyStopped } from "../src/cluster/ClusterCopy.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../src/cluster/PostgresProcess.ts"
 import { findMachine } from "../src/machine/Machine.ts"
 import { processesOf } from "../src/machine/Processes.ts"
 import { yieldFully } from "../src/machine/yieldFully.ts"
-import { dataDirectory, kinds, minted } from "./support.ts"
+import { closedDirectory, dataDirectory, kinds, minted } from "./support.ts"
 
 const branch_id = BranchId.make("br-main")
 const endpoint_id = EndpointId.make("ep-main")
@@ -81,6 +82,16 @@ describe("the priority of computes", () => {
       assert.deepStrictEqual(yield* prioritiesOf(options.dataDir), new Set([lowerBy(5)]))
       yield* yieldFully(postmaster)
       assert.deepStrictEqual(yield* prioritiesOf(options.dataDir), new Set([lowerBy(10)]))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a copy has the priority of a server that starts", () =>
+    Effect.gen(function* () {
+      const copy = join(yield* closedDirectory, "copy")
+      // The program copies what the kernel says of itself, and this is no directory that can be cleared afterwards.
+      yield* Effect.flip(copyStopped("/proc/self/stat", copy))
+      const [, fields = ""] = readFileSync(copy, "utf8").split(") ")
+      assert.strictEqual(Number(fields.split(" ")[16]), lowerBy(5))
     }).pipe(Effect.scoped)
   )
 

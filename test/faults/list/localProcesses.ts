@@ -84,6 +84,19 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
+    file: "packages/local-postgres/src/cluster/ClusterCopy.ts",
+    tests: priority,
+    faults: [
+      {
+        id: "compute-priority-copying",
+        find: 'runProgram("cp", ["-a", "--reflink=auto", data, copy], { background: true })',
+        put: 'runProgram("cp", ["-a", "--reflink=auto", data, copy])',
+        why: "Copies for tenants yield the CPU to the supervisor."
+      }
+    ]
+  },
+  {
+    area: "computes",
     file: "packages/local-postgres/src/machine/Processes.ts",
     tests: ["packages/local-postgres/test/Processes.test.ts"],
     faults: [

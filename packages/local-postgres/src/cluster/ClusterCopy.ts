@@ -19,9 +19,9 @@ import { runProgram } from "../machine/runProgram.ts"
 import { asSupervisor } from "./asSupervisor.ts"
 import type { Cluster } from "./Cluster.ts"
 
-/** Copies a data directory that no server uses. */
+/** Copies a data directory that no server uses. It yields the CPU to this process, as every copy of a branch does. */
 export const copyStopped = Effect.fn("copyStopped")(function* (data: string, copy: string) {
-  yield* runProgram("cp", ["-a", "--reflink=auto", data, copy])
+  yield* runProgram("cp", ["-a", "--reflink=auto", data, copy], { background: true })
   yield* attempt(`Clearing ${copy}`, async () => {
     for (const name of ["postmaster.pid", "postmaster.opts"]) await rm(join(copy, name), { force: true })
   })
