@@ -176,7 +176,8 @@ describe("the options of a control plane", () => {
         },
         `operations.classes.roles.${name}: expected a whole number from 1 to 2147483647`
       ]),
-      [{ operations: { classes: {} } }, "operations.classes.computes: expected"],
+      [{ operations: { classes: { wakes: {} } } }, "operations.classes.wakes: there is no such member"],
+      [{ operations: { classes: { roles: { place: 1 } } } }, "operations.classes.roles.place: there is no such member"],
       [{ storage: breaking("durable") }, "storage: reading it failed"],
       [{ basePath: 42 }, "basePath: expected text"],
       [{ log: "on" }, 'log: expected a function of an entry, or "off"'],
@@ -240,12 +241,18 @@ describe("the options of a control plane", () => {
   })
 
   it("how long is kept and how operations are performed is the options'", async () => {
-    const [retention, operations] = [{ records: Duration.days(1) }, { retries: 1, lease: Duration.seconds(9) }]
+    const retention = { records: Duration.days(1) }
+    const operations = { retries: 1, lease: Duration.seconds(9), classes: { branches: { places: 2 } } }
+    const { classes } = defaultRunnerSettings
     const layer = ControlPlane.layer({ retention, operations, runner: false })
     const used = await Effect.runPromise(Effect.provide(Effect.all([RetentionPolicy, RunnerPolicy]), layer))
     assert.deepStrictEqual(used, [
       { ...defaultRetention, ...retention },
-      { ...defaultRunnerSettings, ...operations }
+      {
+        ...defaultRunnerSettings,
+        ...operations,
+        classes: { ...classes, branches: { ...classes.branches, places: 2 } }
+      }
     ])
   })
 

@@ -15,12 +15,13 @@ import {
   QuotaPolicy,
   RetentionPolicy,
   RunnerPolicy,
+  type RunnerSettings,
   SessionPolicy,
   WaitLimit
 } from "@narthex/core"
 import { defaultRateLimits, RateLimits, ServerIdentity } from "@narthex/http/web"
 import { Effect, Layer, Redacted } from "effect"
-import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
+import type { CoreOptions, OperationOptions } from "../options/ControlPlaneOptions.ts"
 
 /** The defaults with what was chosen. A member that is `undefined` is left out. */
 const withChosen = <A extends object>(defaults: A, chosen: Partial<A> = {}): A => ({
@@ -32,6 +33,20 @@ const withChosen = <A extends object>(defaults: A, chosen: Partial<A> = {}): A =
 /** The same; `null`: none. */
 const over = <A extends object>(defaults: A, chosen: Partial<A> | null | undefined): A | null =>
   chosen === null ? null : withChosen(defaults, chosen)
+
+/** The policy of the runner: of each class, too, only what was chosen differs. */
+const runnerPolicy = ({ classes = {}, ...chosen }: OperationOptions = {}): RunnerSettings => {
+  const { branches, computes, deletions, roles } = defaultRunnerSettings.classes
+  return {
+    ...withChosen(defaultRunnerSettings, chosen),
+    classes: {
+      branches: withChosen(branches, classes.branches),
+      computes: withChosen(computes, classes.computes),
+      deletions: withChosen(deletions, classes.deletions),
+      roles: withChosen(roles, classes.roles)
+    }
+  }
+}
 
 const none = { rates: null, streams: null, waits: null, keys: Number.POSITIVE_INFINITY }
 
@@ -66,7 +81,7 @@ export const layerReferences = ({
     Layer.succeed(RateLimits, over(defaultRateLimits, rates)),
     Layer.succeed(EventSettings, { ...settings, limits: over(defaultEventLimits, streams) }),
     Layer.succeed(RetentionPolicy, withChosen(defaultRetention, retention)),
-    Layer.succeed(RunnerPolicy, withChosen(defaultRunnerSettings, operations)),
+    Layer.succeed(RunnerPolicy, runnerPolicy(operations)),
     Layer.effect(
       ProxyAddress,
       Effect.map(ProxyAddress, (defaults) => withChosen(defaults, proxy))

@@ -1,11 +1,13 @@
 /** What a host chooses. Every option has a default that works in memory (docs/design/library.md N1–N6). */
 import type {
   AccessSettings,
+  ClassPolicy,
   ComputeDriver,
   EventLimits,
   EventSchema,
   EventSettings,
   IdentityProvider,
+  OperationClass,
   ProxyLocation,
   QuotaSettings,
   RetentionSettings,
@@ -37,6 +39,11 @@ export interface Limits {
    * `100` makes no difference between personal organizations and teams.
    */
   readonly quotas?: Partial<QuotaSettings>
+}
+
+/** Each member replaces one default, also those of a class: `{ classes: { branches: { places: 2 } } }`. */
+export interface OperationOptions extends Partial<Omit<RunnerSettings, "classes">> {
+  readonly classes?: Partial<Readonly<Record<OperationClass, Partial<ClassPolicy>>>>
 }
 
 /** The options that a control plane has with and without Effect. */
@@ -87,8 +94,8 @@ export interface CoreOptions {
   readonly proxy?: Partial<ProxyLocation>
   /** How long final operations and deleted objects are kept. */
   readonly retention?: Partial<RetentionSettings>
-  /** How operations are performed: leases, places, limits and times. */
-  readonly operations?: Partial<RunnerSettings>
+  /** How operations are performed: leases, places, limits and times. Each member replaces one default. */
+  readonly operations?: OperationOptions
 }
 
 /** One line of the log. */

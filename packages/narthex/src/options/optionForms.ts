@@ -5,6 +5,7 @@
 import {
   type AccessSettings,
   type CallEffect,
+  type ClassPolicy,
   type EventLimits,
   type EventSettings,
   isProxyDomain,
@@ -149,16 +150,16 @@ const claimed: Form = {
   name: "a whole number from 1 to 2147483647",
   has: (it) => wholeFrom1.has(it) && Number(it) <= 2_147_483_647
 }
-const places: Members<RunnerSettings["classes"][OperationClass]> = {
-  places: claimed,
-  per_org: claimed,
-  deadline: period
+const places: Members<ClassPolicy> = {
+  places: optional(claimed),
+  per_org: optional(claimed),
+  deadline: optional(period)
 }
-const classes: Members<RunnerSettings["classes"]> = {
-  computes: objectOf(places),
-  roles: objectOf(places),
-  branches: objectOf(places),
-  deletions: objectOf(places)
+const classes: Members<Record<OperationClass, ClassPolicy>> = {
+  computes: optional(objectOf(places)),
+  roles: optional(objectOf(places)),
+  branches: optional(objectOf(places)),
+  deletions: optional(objectOf(places))
 }
 const operations: Members<RunnerSettings> = {
   ...allOptional(["lease", "poll", "busy_limit", "grace"], period),
