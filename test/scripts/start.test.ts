@@ -42,7 +42,8 @@ describe("npm start", () => {
     const path = `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`
     const { code, stdout } = await ended(spawn("sh", ["scripts/start.sh"], { cwd: root, env: { PATH: path } }))
     assert.strictEqual(code, 0)
-    assert.isAtMost(Number(stdout), 32)
+    // Two halves of 16 MiB, and the pages in use beside them during a collection. Without a bound it is 64.
+    assert.isBelow(Number(stdout), 40)
     assert.isAbove(Number(stdout), 0)
   })
 })
