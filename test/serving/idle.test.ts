@@ -21,7 +21,7 @@ const stored = (text: string) =>
 /** An hour passes in which reports were received and the computes ran. */
 const hourPasses = Effect.andThen(
   stored("update report_reception set since = since - interval '1 hour'"),
-  stored("update endpoint set started_at = started_at - interval '1 hour'")
+  stored("update endpoint set ran_since = ran_since - interval '1 hour'")
 )
 
 /** Whether a proxy has reported of both since reports can be received again. */

@@ -37,6 +37,7 @@ import { branchKeys } from "./migrations/0018_branch_keys.ts"
 import { people } from "./migrations/0018b_people.ts"
 import { deletions } from "./migrations/0019_deletions.ts"
 import { hostSessionEnds } from "./migrations/0020_host_session_ends.ts"
+import { endpointUse } from "./migrations/0021_endpoint_use.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -62,7 +63,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0018_branch_keys", branchKeys],
   ["0018b_people", people],
   ["0019_deletions", deletions],
-  ["0020_host_session_ends", hostSessionEnds]
+  ["0020_host_session_ends", hostSessionEnds],
+  ["0021_endpoint_use", endpointUse]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

@@ -38,7 +38,8 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
         { name: "0018_branch_keys" },
         { name: "0018b_people" },
         { name: "0019_deletions" },
-        { name: "0020_host_session_ends" }
+        { name: "0020_host_session_ends" },
+        { name: "0021_endpoint_use" }
       ])
       assert.deepStrictEqual(yield* admin("select pos::int, timeline from event_head", url), [
         { pos: 0, timeline: null }

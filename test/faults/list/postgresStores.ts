@@ -231,5 +231,49 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
         why: "The rule of that network is removed and no other."
       }
     ]
+  },
+  {
+    area: "computes",
+    file: "packages/postgres/src/projects/activity.ts",
+    tests: ["packages/postgres/test/stores/endpointUse.test.ts"],
+    faults: [
+      {
+        id: "use-by-instance",
+        find: "coalesce(e.used_at, e.last_active_at, e.started_at, e.updated_at)",
+        put: "coalesce(e.last_active_at, e.started_at, e.updated_at)",
+        why: "How long a compute has been unused is measured by the store's clock."
+      },
+      {
+        id: "use-started-by-instance",
+        find: "coalesce(e.ran_since, e.started_at)",
+        put: "e.started_at",
+        why: "How long ago a compute was started is measured by the store's clock."
+      },
+      {
+        id: "use-reported",
+        find: "used_at = greatest(e.used_at, clock_timestamp() - held.idle_ms * interval '1 millisecond'),",
+        put: "",
+        why: "A report counts although an instance with a fast clock has started the compute."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/postgres/src/migrations/0021_endpoint_use.ts",
+    tests: ["packages/postgres/test/stores/endpointUse.test.ts"],
+    faults: [
+      {
+        id: "use-of-older",
+        find: "new.used_at := greatest(new.used_at, least(new.last_active_at, clock_timestamp()));",
+        put: "",
+        why: "A report counts that an instance of an earlier release has recorded."
+      },
+      {
+        id: "use-undated",
+        find: "new.ran_since := clock_timestamp();",
+        put: "",
+        why: "The store's clock dates the start of a compute."
+      }
+    ]
   }
 ]

@@ -10,10 +10,19 @@ import { json, reading } from "../database/tableOf.ts"
 /** An age as a number of milliseconds. `clock_timestamp()`: a transaction may have waited for a lock. */
 const msSince = (instant: string) => `(extract(epoch from clock_timestamp() - ${instant}) * 1000)::float8`
 
+/**
+ * When the compute of the endpoint `e` was last used, by the database's clock. An endpoint that was never changed has no
+ * such instant.
+ *
+ * Pitfall: the instants that an instance wrote. If its clock is fast, a compute that it has started would count as used
+ * until that time has come.
+ */
+const used = "coalesce(e.used_at, e.last_active_at, e.started_at, e.updated_at)"
+
 /** The members of `EndpointUse` of the endpoint `e`. */
 const useOf = `e.id as endpoint_id,
-  ${msSince("coalesce(e.last_active_at, e.started_at, e.updated_at)")} as idle_ms,
-  ${msSince("e.started_at")} as started_ms,
+  ${msSince(used)} as idle_ms,
+  ${msSince("coalesce(e.ran_since, e.started_at)")} as started_ms,
   (select ${msSince("r.since")} from report_reception r where ${msSince("r.seen_at")} <= ${activityTiming.outage})
     as receiving_ms,
   (select coalesce(jsonb_agg(jsonb_build_object('named', u.proxy_id <> '', 'connections', u.connections,
@@ -51,6 +60,7 @@ export const activityOf = (database: Database["Service"]): Activity => {
            )
            update endpoint e
            set last_active_at = greatest(e.last_active_at, clock_timestamp() - held.idle_ms * interval '1 millisecond'),
+             used_at = greatest(e.used_at, clock_timestamp() - held.idle_ms * interval '1 millisecond'),
              connections = held.connections + coalesce(
                (select sum(u.connections) from endpoint_use u
                 where u.endpoint_id = e.id and u.generation = e.generation and u.proxy_id <> $2), 0)
@@ -82,8 +92,7 @@ export const activityOf = (database: Database["Service"]): Activity => {
       `select ${useOf} from endpoint e
        where e.current_state = 'active' and e.pending_state is null and e.deleted_at is null
          and e.suspend_timeout_seconds <> -1
-         and coalesce(e.last_active_at, e.started_at, e.updated_at)
-           <= clock_timestamp() - e.suspend_timeout_seconds * interval '1 second'
+         and ${used} <= clock_timestamp() - e.suspend_timeout_seconds * interval '1 second'
        order by e.id`,
       []
     )
