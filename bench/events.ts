@@ -2,11 +2,12 @@
  * Event streams against other servers in the same run: bare `node:http` that writes one shared buffer, the same
  * directly to the socket, better-sse, and nchan where it is installed.
  *
- * `node --conditions=source bench/events.ts [connections] [seconds] [rounds] [many] [parts]`, with connections as
- * `1000,5000,10000`; `many` of the other tables is 5000 by default. Parts are `all`, `first` for the first two tables, and
- * `single` or `memory` for one of them. Each server is a process, and they take turns of `seconds`; compare the ratios,
- * each within one round. A delivery is one event on one connection. Narthex authenticates, maintains the ring and commits
- * to the log, in memory or on Postgres; the others only write.
+ * `node --conditions=source bench/events.ts [connections] [seconds] [rounds] [many] [parts] [servers]`, with
+ * connections as `1000,5000,10000`; `many` of the other tables is 5000 by default. Parts are `all`, `first` for the first two
+ * tables, and `single` or `memory` for one of them. Servers of single events are separated by `+`; by default all. Each
+ * server is a process, and they take turns of `seconds`; compare the ratios, each within one round. A delivery is one event
+ * on one connection. Narthex authenticates, maintains the ring and commits to the log, in memory or on Postgres; the others
+ * only write.
  */
 import { latency } from "./eventsLatency.ts"
 import { memoryOf, type Pair, type Shape, startPair, takeTurns } from "./eventsMeasure.ts"
@@ -16,7 +17,7 @@ import { perSecond, row, spread, table, times } from "./eventsTable.ts"
 import { binaries, startCluster } from "./proxyCluster.ts"
 import { ratio } from "./ratios.ts"
 
-const [sizes = "1000,5000,10000", secondsGiven = "2", roundsGiven = "5", manyGiven = "5000", parts = "all"] =
+const [sizes = "1000,5000,10000", secondsGiven = "2", roundsGiven = "5", manyGiven = "5000", parts = "all", only = ""] =
   process.argv.slice(2)
 const seconds = Number(secondsGiven)
 const rounds = Number(roundsGiven)
@@ -25,7 +26,7 @@ const kinds: ReadonlyArray<ServerKind> = ["node:http", "narthex", "better-sse"]
 const compared: ReadonlyArray<ServerKind> = [
   ...(["node:http", "socket.write", "narthex", "narthex, Postgres", "better-sse"] as const),
   ...(hasNchan ? (["nchan"] as const) : [])
-]
+].filter((kind) => only === "" || only.split("+").includes(kind))
 
 /** The ratio of two servers in each round. */
 const ratios = (one: ReadonlyArray<number>, other: ReadonlyArray<number>) =>
