@@ -22,6 +22,14 @@ const pidsIn = (file: string): ReadonlyArray<number> => {
   }
 }
 
+/** Kills what a failed test leaves: a process that is stopped would stay for ever, and hold the output of this run. */
+const endsAtLast = (pids: () => ReadonlyArray<number>) =>
+  Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      for (const pid of pids().filter(isRunning)) process.kill(pid, "SIGKILL")
+    })
+  )
+
 /** The pid of the process that starts programs now. */
 const starter = Effect.map(runProgram("sh", ["-c", "echo $PPID"]), Number)
 
@@ -51,6 +59,7 @@ describe("the process that starts programs", () => {
   it.live("signals to the terminal's processes do not end it, and the programs of one that was killed fail", () =>
     Effect.gen(function* () {
       const file = join(yield* closedDirectory, "pids")
+      yield* endsAtLast(() => pidsIn(file))
       const first = yield* starter
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.kill(first, signal)
       assert.strictEqual(yield* starter, first)
@@ -62,8 +71,6 @@ describe("the process that starts programs", () => {
       process.kill(first, "SIGKILL")
       assert.include((yield* Fiber.join(fiber)).reason, "ended with SIGKILL")
       assert.notStrictEqual(yield* starter, first)
-      const [program = 0] = pidsIn(file)
-      process.kill(program, "SIGKILL")
     }).pipe(Effect.scoped)
   )
 
@@ -75,7 +82,7 @@ describe("the process that starts programs", () => {
         const file = join(directory, "pids")
         const log = join(directory, "log")
         const server = yield* startServer({ command: "sleep", args: ["1000"], from: "/", environment, log })
-        yield* Effect.addFinalizer(() => Effect.sync(() => process.kill(server.pid, "SIGKILL")))
+        yield* endsAtLast(() => [server.pid, ...pidsIn(file)])
         const running = yield* Effect.forkChild(Effect.flip(lasting(file)))
         yield* eventually(
           "the program to run",
@@ -97,6 +104,7 @@ describe("the process that starts programs", () => {
     Effect.gen(function* () {
       const file = join(yield* closedDirectory, "pids")
       const first = yield* starter
+      yield* endsAtLast(() => [first, ...pidsIn(file)])
       process.kill(first, "SIGSTOP")
       const waiting = yield* Effect.forkChild(lasting(file), { startImmediately: true })
       const interruption = yield* Effect.forkChild(Fiber.interrupt(waiting), { startImmediately: true })
@@ -112,6 +120,7 @@ describe("the process that starts programs", () => {
       const dataDir = yield* dataDirectory(0)
       const file = join(yield* closedDirectory, "pids")
       const supervisor = yield* supervise({ run: "program", dataDir, binaries: kinds[0].choice, file })
+      yield* endsAtLast(() => pidsIn(file))
       yield* eventually(
         "the program to run",
         Effect.sync(() => pidsIn(file).length === 2)
