@@ -53,7 +53,8 @@ const serve = (parent: number) => {
   const { spawn } = process.getBuiltinModule("node:child_process")
   const { closeSync, constants, openSync } = process.getBuiltinModule("node:fs")
   const running = new Map<number, ChildProcess>()
-  const say = (heard: Heard) => process.send?.(heard)
+  // Without the last argument, the end of the other process is an error that ends this one before it has killed anything.
+  const say = (heard: Heard) => process.send?.(heard, undefined, undefined, () => undefined)
   const end = () => {
     for (const child of running.values()) child.kill("SIGKILL")
     process.exit()
