@@ -5,8 +5,8 @@
  * server of 360 MB that is 10 ms of a core, and many times as long when the machine is busy. This one has 45 MB.
  *
  * It ends with this process, however that ends, and kills what it runs, except for servers, which go on. If it ends by
- * itself, what it was running has failed, and the next program starts another one. So it is if it does not start a program
- * in time, because it was stopped: it is killed with what it runs, since it would act late otherwise.
+ * itself, what it was running has failed, and the next program starts another one. The same holds if it does not start a
+ * program in time, for example because it was stopped: it is killed with what it runs, which would act late otherwise.
  *
  * Pitfall: a program that starts after this process has ended. Another process may work in the directory by then, so the
  * parent is looked at before each start.
@@ -122,6 +122,7 @@ const startsWithin = "30 seconds"
 
 const makeStarter = () => {
   const listeners = new Map<number, Listener>()
+  /** The pids of servers that run, by the id of their start. */
   const servers = new Map<number, number>()
   const awaited = new Set<number>()
   let last = 0
@@ -205,6 +206,7 @@ const current = () => {
   return starter
 }
 
+/** What is known of a start. */
 interface Begun {
   hasStarted: boolean
 }
