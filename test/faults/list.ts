@@ -56,6 +56,7 @@ import { runnerFailures } from "./list/runnerFailures.ts"
 import { sessions } from "./list/sessions.ts"
 import { standby } from "./list/standby.ts"
 import { terminal } from "./list/terminal.ts"
+import { turns } from "./list/turns.ts"
 import { wakes } from "./list/wakes.ts"
 import { type Fault, faultsOf } from "./runner/Fault.ts"
 
@@ -115,6 +116,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...sessions,
   ...standby,
   ...terminal,
+  ...turns,
   ...wakes,
   ...proxyRequests,
   ...proxyWorkers

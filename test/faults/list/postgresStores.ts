@@ -5,50 +5,14 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const postgresStores: ReadonlyArray<FaultsOfFile> = [
   {
     area: "quotas",
-    file: "packages/postgres/src/driver/Turns.ts",
-    tests: ["packages/postgres/test/driver/Turns.test.ts"],
+    file: "packages/postgres/src/driver/takingTurns.ts",
+    tests: ["packages/postgres/test/driver/takingTurns.test.ts"],
     faults: [
       {
         id: "turns-platform",
         find: "connections - Math.ceil(connections / 5)",
         put: "connections",
         why: "The platform's own work finds connections that requesters do not use."
-      },
-      {
-        id: "turns-most",
-        find: "< per_party &&",
-        put: "< 1_000 &&",
-        why: "A party uses a part of the places at most."
-      },
-      {
-        id: "turns-most-of-key",
-        find: "< per_credential\n",
-        put: "< per_party\n",
-        why: "A credential leaves other credentials of its party a place."
-      },
-      {
-        id: "turns-in-a-round",
-        find: "this.#waiting.delete(party)\n        if (queues",
-        put: "if (queues",
-        why: "Of the parties that wait each has a turn before any has a second one."
-      },
-      {
-        id: "turns-of-keys-in-a-round",
-        find: "queues.delete(credential)\n        if (second",
-        put: "if (second",
-        why: "Of the credentials of a party each has a turn before any has a second one."
-      },
-      {
-        id: "turns-waiting",
-        find: "if (queue.size >= this.#rules.waiting) return undefined",
-        put: "",
-        why: "What waits for one credential is bounded."
-      },
-      {
-        id: "turns-left",
-        find: "if (!queue.delete(granted) || queue.size > 0) return",
-        put: "if (queue.size > 0) return",
-        why: "A request that has left is given no place."
       },
       {
         id: "turns-given",

@@ -12,7 +12,8 @@
  */
 import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { Requester } from "../authorization/Requester.ts"
+import { pacing } from "../authorization/pacing.ts"
+import { Requester, requesterOf } from "../authorization/Requester.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import type { OperationId } from "../Ids.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -69,6 +70,8 @@ export class OperationWaits extends Context.Service<
       const context = yield* Effect.context<never>()
       const watches = new Map<string, Watch>()
       const limits = new WaitLimits()
+      // The end of an operation ends all its waits at once.
+      const pace = pacing()
 
       const nudge = (watch: Watch | undefined) => {
         if (watch !== undefined) Deferred.doneUnsafe(watch.changed, Exit.void)
@@ -170,7 +173,7 @@ export class OperationWaits extends Context.Service<
               onSome: (error) => Effect.fail(error)
             })
           ),
-          () => settled(operation, within),
+          () => Effect.tap(settled(operation, within), () => pace(requesterOf(caller))),
           () => Effect.sync(() => limits.give(caller))
         )
 

@@ -11,9 +11,10 @@
  * credential (docs/design/authorization.md Z6, step 1).
  */
 import { isProblemCode, type ProblemCode, problemCatalog } from "@narthex/api"
-import { becauseOf, Requester, requesterAt } from "@narthex/core"
+import { becauseOf, pacing, Requester, type RequesterFacts, requesterAt } from "@narthex/core"
 import { Cause, Context, Effect, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { isToken } from "../ClientAddress.ts"
 import { originOf, ServerIdentity } from "../ServerIdentity.ts"
 import { Transport } from "../transport/Transport.ts"
 import { allowedMethods } from "./routeTable.ts"
@@ -139,27 +140,44 @@ const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse
     )
   })
 
+/** For whom a request uses the storage until its credential is verified. */
+const unverified = (context: Context.Context<never>, request: HttpServerRequest.HttpServerRequest): RequesterFacts =>
+  requesterAt(originOf(request, Context.get(context, ServerIdentity).origin).address)
+
 /**
- * The request as the routes get it, its id in every line of the log, and for whom it uses the storage until its credential is
- * verified.
+ * In whose turns a request begins: of an address, and there of what was sent as a credential. `null`: at once, because it is
+ * of a proxy, whose calls are made for many.
  */
+const beginsAs = (
+  context: Context.Context<never>,
+  { headers, url }: HttpServerRequest.HttpServerRequest,
+  { credential, party }: RequesterFacts
+): RequesterFacts | null => {
+  const { authorization } = headers
+  if (authorization === undefined) return { party, credential }
+  const { proxy_token } = Context.get(context, ServerIdentity)
+  const isOfProxy = url.startsWith("/v1/proxy/") && isToken(authorization.replace(/^bearer +/i, ""), proxy_token)
+  return isOfProxy ? null : { party, credential: authorization }
+}
+
+/** The request as the routes get it, its id in every line of the log, and its requester. */
 const ofRequest = <R>(
   context: Context.Context<R>,
   request: HttpServerRequest.HttpServerRequest,
+  requester: RequesterFacts,
   request_id: string
 ) => {
-  const { address } = originOf(request, Context.get(context, ServerIdentity).origin)
   const requested = Context.add(context, HttpServerRequest.HttpServerRequest, request)
-  return Context.add(Context.add(requested, Requester, requesterAt(address)), References.CurrentLogAnnotations, {
+  return Context.add(Context.add(requested, Requester, requester), References.CurrentLogAnnotations, {
     ...Context.get(context, References.CurrentLogAnnotations),
     request_id
   })
 }
 
 export const HttpConventions = HttpRouter.middleware(
-  Effect.map(
-    Transport,
-    (transport) => (handler) =>
+  Effect.map(Transport, (transport) => {
+    const pace = pacing()
+    return (handler) =>
       Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
         const given = request.headers["x-request-id"]
@@ -178,19 +196,21 @@ export const HttpConventions = HttpRouter.middleware(
             : response
         }
         const early = beforeRouting(transport, request, path, allow)
+        const requester = unverified(context, request)
         const answer =
           early === undefined
             ? Effect.catchCause(
                 Effect.flatMap(withoutNeedlessType(transport, request), (plain) =>
                   Effect.updateContext(handler, (context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
-                    ofRequest(context, plain, request_id)
+                    ofRequest(context, plain, requester, request_id)
                   )
                 ),
                 answerCause
               )
             : Effect.succeed(early)
-        return Effect.andThen(transport.announce(request, always), Effect.map(answer, finished))
+        const inTurn = Effect.andThen(pace(beginsAs(context, request, requester)), Effect.map(answer, finished))
+        return Effect.andThen(transport.announce(request, always), inTurn)
       })
-  ),
+  }),
   { global: true }
 )

@@ -12,9 +12,10 @@
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
+import { type TurnRules, Turns } from "@narthex/core"
 import { Effect, identity } from "effect"
 import { type Ask, limited } from "./Attempt.ts"
-import { type TurnRules, Turns, takingTurns } from "./Turns.ts"
+import { takingTurns } from "./takingTurns.ts"
 
 /** What is read: each has one connection, which is open while it is used. */
 const pipelines = ["keys", "sessions", "projects", "events"] as const

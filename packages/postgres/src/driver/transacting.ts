@@ -7,10 +7,11 @@
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
+import { Turns } from "@narthex/core"
 import { Cause, Effect, Exit, identity, Scope } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { type Ask, type Attempt, Attempts, attemptOn, dooming, limited, NotDone, provideAttempt } from "./Attempt.ts"
-import { Turns, takingTurns, turnRulesOf } from "./Turns.ts"
+import { takingTurns, turnRulesOf } from "./takingTurns.ts"
 
 const maxAttempts = 5
 

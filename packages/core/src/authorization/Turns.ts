@@ -1,37 +1,23 @@
 /**
- * The turns in which requesters use the connections of a pool (docs/design/api.md A33).
+ * Turns of requesters at something that all of them use (docs/design/api.md A33, A34): connections to the store, and turns of
+ * the event loop.
  *
- * Connections are what requests compete for: a request that waits for a lock holds one. So a party, and each of its
- * credentials, has a part of them at most, and those that wait have one turn each in a round. The platform's own work
- * takes no turns, and finds the connections that are no places.
+ * A party, and each of its credentials, has a part of the places at most, and those that wait have one turn each in a round.
  *
  * The semaphores of Effect have no limit for one of several parties, and none for what waits.
  *
  * Pitfall: turns of parties alone. A person who revokes a runaway API key would wait behind all that the key asks for.
- * Pitfall: taking a place inside a transaction. It has its connection, and would wait for a place that it holds itself.
  */
-import { Requester, type RequesterFacts } from "@narthex/core"
-import { Effect, Exit } from "effect"
-import { limited, NotDone } from "./Attempt.ts"
+import type { RequesterFacts } from "./Requester.ts"
 
 export interface TurnRules {
-  /** Connections that requesters may use at once. */
+  /** What requesters may have at once. */
   readonly places: number
-  /** Of these, how many one party may use at once, and one of its credentials. */
+  /** Of these, how many one party may have at once, and one of its credentials. */
   readonly per_party: number
   readonly per_credential: number
-  /** Statements and transactions of one credential that may wait. */
+  /** How many waits one credential may have. */
   readonly waiting: number
-}
-
-/**
- * Of 20 connections 16 are places, of which a party may have 8, and a credential 4. Few connections are divided less, so
- * that a credential may have 2 where there are as many, and leaves its party another one.
- */
-export const turnRulesOf = (connections: number): TurnRules => {
-  const places = Math.max(1, connections - Math.ceil(connections / 5))
-  const per_party = Math.max(Math.ceil(places / 2), Math.min(places - 1, 3))
-  return { places, per_party, per_credential: Math.min(per_party, Math.max(2, Math.ceil(per_party / 2))), waiting: 500 }
 }
 
 /** Whose turn it is. Everything happens at once, so a place is either free, held, or waited for. */
@@ -108,45 +94,4 @@ const bump = (counts: Map<string, number>, key: string, by: 1 | -1) => {
   const count = (counts.get(key) ?? 0) + by
   if (count === 0) counts.delete(key)
   else counts.set(key, count)
-}
-
-const tooMany = new NotDone({ message: "Too many statements of one requester wait for a connection." })
-
-/**
- * Makes a function that runs work, which uses one connection, when it is its requester's turn. `refused` makes the error of
- * work that waits for too long, or with too many.
- */
-export const takingTurns = (turns: Turns) => {
-  const waitFor = (requester: RequesterFacts) =>
-    Effect.suspend(() => {
-      let granted = false
-      return limited(
-        Effect.callback<void, NotDone>((resume) => {
-          const leave = turns.wait(requester, () => {
-            granted = true
-            resume(Effect.void)
-          })
-          if (leave === undefined) resume(Effect.fail(tooMany))
-          else return Effect.sync(leave)
-        })
-      ).pipe(
-        // A place that was granted together with the end of the wait.
-        Effect.onExit((exit) => Effect.sync(() => granted && Exit.isFailure(exit) && turns.give(requester)))
-      )
-    })
-
-  return <A, E, R, E2>(work: Effect.Effect<A, E, R>, refused: (cause: NotDone) => E2): Effect.Effect<A, E | E2, R> =>
-    Effect.withFiber((fiber): Effect.Effect<A, E | E2, R> => {
-      const requester = fiber.getRef(Requester)
-      if (requester === null) return work
-      return Effect.uninterruptibleMask((restore) => {
-        const held = Effect.ensuring(
-          restore(work),
-          Effect.sync(() => turns.give(requester))
-        )
-        return turns.tryTake(requester)
-          ? held
-          : Effect.andThen(Effect.mapError(restore(waitFor(requester)), refused), held)
-      })
-    })
 }
