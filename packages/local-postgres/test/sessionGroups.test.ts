@@ -1,18 +1,27 @@
 /** The sessions of tenants and the platform share a machine's CPU, also where the kernel groups processes by session. */
 import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { availableParallelism, tmpdir } from "node:os"
+import { availableParallelism, constants, getPriority, tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { superuser } from "../src/cluster/Cluster.ts"
-import { groupsSessions, sharesOf, yieldNewGroups } from "../src/machine/sessionGroups.ts"
+import {
+  groupsSessions,
+  type Machine,
+  sharesOf,
+  yieldGroup,
+  yieldNewSessions,
+  yieldProcess
+} from "../src/machine/sessionGroups.ts"
 import { niceness } from "../src/machine/yieldingCpu.ts"
 import { open, runningBranch } from "./runningBranch.ts"
 
 /** The nice value of a process's group. */
 const groupOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/autogroup`, "utf8").split("nice ")[1])
+
+const thisMachine: Machine = { proc: "/proc", yieldCpu: yieldGroup }
 
 /** A session of the writer, and the pids of its backend and of the server. */
 const session = Effect.gen(function* () {
@@ -20,7 +29,7 @@ const session = Effect.gen(function* () {
   const [row] = yield* sql.unsafe<{ backend: number }>("SELECT pg_backend_pid() AS backend")
   const backend = row?.backend ?? 0
   const status = readFileSync(`/proc/${backend}/status`, "utf8")
-  return { backend, server: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]) }
+  return { backend, sql, server: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]) }
 })
 
 /**
@@ -39,7 +48,9 @@ const processes = (server: number, sessions: Readonly<Record<number, string>>, w
         writeFileSync(join(proc, `${pid}/stat`), `${pid} (postgres: a) R) ${state} 1 1`)
       }
       writeFileSync(join(proc, `${server}/task/${server}/children`), `${Object.keys(sessions).join(" ")} `)
-      return { proc, nice: (pid: number) => readFileSync(join(proc, `${pid}/autogroup`), "utf8").slice(0, 2) }
+      const machine: Machine = { proc, yieldCpu: (pid, by) => yieldGroup(pid, by, proc) }
+      const nice = (pid: number) => readFileSync(join(proc, `${pid}/autogroup`), "utf8").slice(0, 2)
+      return { machine, nice, proc }
     }),
     ({ proc }) => Effect.sync(() => rmSync(proc, { recursive: true }))
   )
@@ -69,7 +80,9 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
         // Without privileges the kernel accepts ten changes in a second.
         yield* eventually(
           "the session's group to yield",
-          Effect.map(yieldNewGroups(sharesOf([server]), superuser, yielding), () => yielding.has(backend)),
+          Effect.map(yieldNewSessions(sharesOf([server]), superuser, yielding, thisMachine), () =>
+            yielding.has(backend)
+          ),
           { every: 100 }
         )
         // Several processes of the server may have wanted the CPU.
@@ -84,9 +97,9 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
   it.effect("each process of a server is changed once, and a new one by the next call", () =>
     Effect.gen(function* () {
       const writer = "postgres: narthex-1: writer postgres [local] SELECT"
-      const { nice, proc } = yield* processes(10, { 11: "postgres: narthex-1: checkpointer ", 12: writer })
+      const { machine, nice, proc } = yield* processes(10, { 11: "postgres: narthex-1: checkpointer ", 12: writer })
       const yielding = new Map([[12, niceness]])
-      yield* yieldNewGroups(sharesOf([10], proc), superuser, yielding, proc)
+      yield* yieldNewSessions(sharesOf([10], proc), superuser, yielding, machine)
       assert.deepStrictEqual([10, 11, 12].map(nice), [String(niceness), String(niceness), "0"])
       assert.deepStrictEqual([...yielding.keys()], [12, 10, 11])
     }).pipe(Effect.scoped)
@@ -94,13 +107,13 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
 
   it.effect("sessions of the supervisor, and those that do not show yet whose they are, are left alone", () =>
     Effect.gen(function* () {
-      const { nice, proc } = yield* processes(10, {
+      const { machine, nice, proc } = yield* processes(10, {
         11: `postgres: narthex-1: ${superuser} postgres [local] idle`,
         12: "postgres\0-D\0/proc/self/fd/3\0",
         13: `postgres: narthex-1: ${superuser}_writer postgres [local] idle`
       })
       const yielding = new Map<number, number>()
-      yield* yieldNewGroups(sharesOf([10], proc), superuser, yielding, proc)
+      yield* yieldNewSessions(sharesOf([10], proc), superuser, yielding, machine)
       assert.deepStrictEqual([11, 12, 13].map(nice), ["0", "0", String(niceness)])
       assert.deepStrictEqual([...yielding.keys()], [10, 13])
     }).pipe(Effect.scoped)
@@ -114,19 +127,21 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
       )
       const [many, one] = [yield* processes(10, sessions, pids.slice(0, 10)), yield* processes(10, sessions, [11])]
       const yielding = new Map<number, number>()
-      yield* yieldNewGroups(sharesOf([10], many.proc), superuser, yielding, many.proc)
+      yield* yieldNewSessions(sharesOf([10], many.proc), superuser, yielding, many.machine)
       // The lowest share that the kernel has, which is an eighth of the usual one. The server itself starts sessions.
       assert.deepStrictEqual([10, 11, 22].map(many.nice), [String(niceness), "19", "19"])
-      yield* yieldNewGroups(sharesOf([10], one.proc), superuser, yielding, one.proc)
+      yield* yieldNewSessions(sharesOf([10], one.proc), superuser, yielding, one.machine)
       assert.deepStrictEqual([11, 22].map(one.nice), [String(niceness), String(niceness)])
     }).pipe(Effect.scoped)
   )
 
   it.effect("a share that is off by one step is left as it is", () =>
     Effect.gen(function* () {
-      const { nice, proc } = yield* processes(10, { 11: "postgres: narthex-1: writer postgres [local] SELECT" })
+      const { machine, nice, proc } = yield* processes(10, {
+        11: "postgres: narthex-1: writer postgres [local] SELECT"
+      })
       const yielding = new Map([[11, niceness + 1]])
-      yield* yieldNewGroups(sharesOf([10], proc), superuser, yielding, proc)
+      yield* yieldNewSessions(sharesOf([10], proc), superuser, yielding, machine)
       assert.strictEqual(nice(11), "0")
     }).pipe(Effect.scoped)
   )
@@ -135,7 +150,7 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
     Effect.gen(function* () {
       const ended = 2 ** 22 + 1
       const yielding = new Map([[ended, niceness]])
-      yield* yieldNewGroups(sharesOf([ended + 1]), superuser, yielding)
+      yield* yieldNewSessions(sharesOf([ended + 1]), superuser, yielding, thisMachine)
       assert.deepStrictEqual(yielding, new Map())
     })
   )
@@ -156,4 +171,34 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
       }).pipe(Effect.scoped),
     { tags }
   )
+
+  it.effect("while processes wait for the CPU, each of many busy sessions of a server has the lowest priority", () =>
+    Effect.gen(function* () {
+      yield* contention
+      const sessions = yield* Effect.all(Array.from({ length: 12 }, () => session))
+      const busy = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b"
+      for (const { sql } of sessions) yield* Effect.forkScoped(Effect.ignore(sql.unsafe(busy)))
+      yield* eventually(
+        "every session to have the lowest priority",
+        Effect.sync(() => sessions.every(({ backend }) => getPriority(backend) === constants.priority.PRIORITY_LOW)),
+        { every: 50 }
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it("the priority of a process is lowered, and not raised", () => {
+    const child = spawn(process.execPath, ["-e", "setInterval(() => undefined, 1_000)"], { stdio: "ignore" })
+    const pid = child.pid ?? 0
+    try {
+      const priorities = [5, 12, 7].map((by) => [yieldProcess(pid, by), getPriority(pid) - getPriority()])
+      assert.deepStrictEqual(priorities, [
+        [true, 5],
+        [true, 12],
+        [true, 12]
+      ])
+    } finally {
+      child.kill("SIGKILL")
+    }
+    assert.isFalse(yieldProcess(2 ** 22 + 1, 5))
+  })
 })

@@ -61,6 +61,18 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
         why: "Sessions that wait for their client do not lower the share of one that works."
       },
       {
+        id: "sessions-priority",
+        find: "const yields = yieldProcess(pid, by)",
+        put: "const yields = true",
+        why: "Where groups do not count, as in a control group, a server with many busy sessions has the share of one, too."
+      },
+      {
+        id: "sessions-priority-raised",
+        find: "if (getPriority(pid) < wanted) setPriority(pid, wanted)",
+        put: "setPriority(pid, wanted)",
+        why: "A priority is only lowered: without privileges raising it fails."
+      },
+      {
         id: "groups-of-ended",
         find: "if (!present.has(pid)) yielding.delete(pid)",
         put: "if (present.has(pid)) yielding.delete(pid)",

@@ -69,9 +69,13 @@ export const signal = (pid: number, kind: NodeJS.Signals) =>
     catch: (cause) => new LocalPostgresError({ operation: `Sending ${kind} to process ${pid}`, reason: String(cause) })
   })
 
-/** Waits until none of the processes belongs to the cluster; `false` when the time is over first. */
+/**
+ * Waits until none of the processes belongs to the cluster; `false` when the time is over first. Each look reads a file for
+ * each process, so looks get rarer: what has taken long may take as long again.
+ */
 export const haveEnded = (pids: ReadonlyArray<number>, name: string, within: Duration.Input) =>
   Effect.gen(function* () {
-    while (pids.some((pid) => belongsTo(pid, name))) yield* Effect.sleep(2)
+    for (let pause = 2; pids.some((pid) => belongsTo(pid, name)); pause = Math.min(pause * 1.25, 20))
+      yield* Effect.sleep(pause)
     return true
   }).pipe(Effect.timeoutOrElse({ duration: within, orElse: () => Effect.succeed(false) }))

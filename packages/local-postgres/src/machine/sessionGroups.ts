@@ -1,18 +1,21 @@
 /**
- * The shares of the CPU where the kernel groups processes by session (`kernel.sched_autogroup_enabled`, the default of
- * many distributions). Every group then has the same share, and `nice` only orders the processes within one. Each process
- * of a Postgres server begins a session, so ten busy backends of a tenant have ten times the share of the supervisor. A
- * process in a CPU control group is in no such group.
+ * The shares of the CPU of servers with many busy sessions: ten busy backends of a tenant would have ten times the share of
+ * one, and together more than the supervisor.
+ *
+ * Where the kernel groups processes by session (`kernel.sched_autogroup_enabled`, the default of many distributions) every
+ * group has the same share, and `nice` only orders the processes within one. Each process of a Postgres server begins a
+ * session. A process in a CPU control group, as that of a service usually is, is in no such group, and its `nice` counts.
+ * So both are set.
  *
  * A group has a nice value too, in `/proc/<pid>/autogroup`. A new group does not inherit it, and nothing tells when a
- * backend starts, so groups are looked for while processes wait for the CPU. Without waiting processes shares do not
+ * backend starts, so new ones are looked for while processes wait for the CPU. Without waiting processes shares do not
  * matter.
  *
  * Pitfall: reading these files asynchronously. They are in memory, and each read would wait for turns of the event loop
  * and for a thread, most when the machine is busy.
  */
 import { readFileSync, writeFileSync } from "node:fs"
-import { availableParallelism } from "node:os"
+import { availableParallelism, constants, getPriority, setPriority } from "node:os"
 import { Effect } from "effect"
 import { childrenOf } from "./Processes.ts"
 import { niceness } from "./yieldingCpu.ts"
@@ -21,6 +24,12 @@ import { niceness } from "./yieldingCpu.ts"
 export const groupsSessions: Effect.Effect<boolean> = Effect.sync(
   () => contents("/proc/sys/kernel/sched_autogroup_enabled").trim() === "1"
 )
+
+/** What searches read, and how a process is made to yield the CPU: whether it does. */
+export interface Machine {
+  readonly proc: string
+  readonly yieldCpu: (pid: number, by: number) => boolean
+}
 
 /** How long a new session can have the share of the platform. A search reads one small file for each server. */
 const pause = "100 millis"
@@ -35,26 +44,30 @@ const searches = 10
 const nicest = 19
 
 /**
- * Lets the groups of servers yield the CPU to this process, as long as it is run. `postmasters`: the pids of servers.
+ * Lets the sessions of servers yield the CPU to this process, as long as it is run. `postmasters`: the pids of servers.
  * `supervisor`: the role of this process, whose sessions are left alone, because they end the rights of others.
  */
 export const yieldGroups = <R>(postmasters: Effect.Effect<ReadonlyArray<number>, never, R>, supervisor: string) =>
   Effect.gen(function* () {
-    if (!(yield* groupsSessions)) return
+    const groups = yield* groupsSessions
+    const yieldCpu = (pid: number, by: number) => {
+      const yields = yieldProcess(pid, by)
+      return groups ? yieldGroup(pid, by) : yields
+    }
     const yielding = new Map<number, number>()
     while (true) {
       yield* Effect.sleep(pause)
       if (!isContended()) continue
       const shares = sharesOf(yield* postmasters)
       for (let search = 0; search < searches; search++) {
-        yield* yieldNewGroups(shares, supervisor, yielding)
+        yield* yieldNewSessions(shares, supervisor, yielding, { proc: "/proc", yieldCpu })
         yield* Effect.sleep(pause)
       }
     }
   })
 
 /**
- * The nice value for the groups of each server's processes: together they have the share of one, however many of them
+ * The nice value for each server's processes, and for their groups: together they have the share of one, however many of them
  * want the CPU. Otherwise a tenant would take the CPU from others by opening sessions. A step of nice is a quarter more.
  */
 export const sharesOf = (postmasters: ReadonlyArray<number>, proc = "/proc"): ReadonlyMap<number, number> =>
@@ -66,18 +79,18 @@ export const sharesOf = (postmasters: ReadonlyArray<number>, proc = "/proc"): Re
   )
 
 /**
- * Lets the groups of these servers' processes yield the CPU, but for the sessions of the supervisor. `shares`: the nice
- * value for the processes of each server; its own is not changed, because it starts sessions. `yielding`: that of each
- * process, which this keeps up to date. A value that is off by one stays.
+ * Lets these servers' processes yield the CPU, but for the sessions of the supervisor. `shares`: the nice value for the
+ * processes of each server; its own is not changed, because it starts sessions. `yielding`: that of each process, which
+ * this keeps up to date. A value that is off by one stays.
  *
- * Without privileges the kernel accepts ten changes in a second, from all processes together. So new processes come first,
- * and what the kernel refuses is tried again by the next call.
+ * Without privileges the kernel accepts ten changes of groups in a second, from all processes together. So new processes
+ * come first, and what the kernel refuses is tried again by the next call.
  */
-export const yieldNewGroups = (
+export const yieldNewSessions = (
   shares: ReadonlyMap<number, number>,
   supervisor: string,
   yielding: Map<number, number>,
-  proc = "/proc"
+  { proc, yieldCpu }: Machine
 ) =>
   Effect.sync(() => {
     const present = new Map<number, number>()
@@ -90,7 +103,7 @@ export const yieldNewGroups = (
     const due = [...present]
       .filter(([pid, nice]) => Math.abs((yielding.get(pid) ?? Number.POSITIVE_INFINITY) - nice) > 1)
       .toSorted(([a], [b]) => Number(yielding.has(a)) - Number(yielding.has(b)))
-    for (const [pid, nice] of due) if (yieldGroup(pid, nice, proc)) yielding.set(pid, nice)
+    for (const [pid, nice] of due) if (yieldCpu(pid, nice)) yielding.set(pid, nice)
   })
 
 /**
@@ -104,6 +117,20 @@ const isOf = (pid: number, role: string, proc: string): boolean | undefined => {
 
 /** Whether a process runs or waits for the CPU. */
 const wantsCpu = (pid: number, proc: string): boolean => /^\d+ \(.*\) R /s.test(contents(`${proc}/${pid}/stat`))
+
+/**
+ * Lowers the priority of a process to that much below this one's. `false`: it has ended. Without privileges it cannot be
+ * raised again, so one that is lower stays so: it is that of one session.
+ */
+export const yieldProcess = (pid: number, by: number): boolean => {
+  try {
+    const wanted = Math.min(constants.priority.PRIORITY_LOW, getPriority() + by)
+    if (getPriority(pid) < wanted) setPriority(pid, wanted)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** Gives the group of a process a nice value. `false`: it has ended, or the kernel refuses. */
 export const yieldGroup = (pid: number, by: number, proc = "/proc"): boolean => {
