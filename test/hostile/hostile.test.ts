@@ -6,6 +6,7 @@
  * waited. The long form also asserts durations, which depend on the machine: how long a revocation takes, and how much
  * slower each step is than before the attack. `npm run test:hostile` runs it for a minute.
  */
+import { tmpdir } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { defaultRunnerSettings } from "../../packages/core/src/runner/RunnerPolicy.ts"
@@ -37,7 +38,8 @@ const quotas = long ? {} : { NARTHEX_QUOTA_PROJECTS: "8", NARTHEX_QUOTA_BRANCHES
 /** The short form tries one revocation of each group, which the seed of the run chooses. */
 const tried = groups.map((group) => (long ? group : group.slice(Math.floor(Math.random() * group.length)).slice(0, 1)))
 
-const directory = emptyDirectory(ownAccount)
+/** In the long form on a disk: what the attackers make and sort would fill the memory of the machine. */
+const directory = emptyDirectory(ownAccount, long ? tmpdir() : undefined)
 let platform: Platform
 
 const reach = () => {
@@ -160,11 +162,8 @@ const attack = async () => {
 
 describe("a hostile organization and a stranger", () => {
   beforeAll(async () => {
-    platform = await Platform.start(directory.path, ownAccount, {
-      NARTHEX_RATE_LIMITS: "on",
-      NARTHEX_PROXY_WORKERS: "2",
-      ...quotas
-    })
+    const settings = { NARTHEX_RATE_LIMITS: "on", NARTHEX_PROXY_WORKERS: "2", ...quotas }
+    platform = await Platform.start(directory.path, ownAccount, settings, { detached: true })
   })
   afterAll(async () => {
     await platform?.clear()

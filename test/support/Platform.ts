@@ -68,13 +68,23 @@ export class Platform {
     this.#ended = ended
   }
 
-  /** Resolves when the platform is up; rejects with the end of its log when it ends before that or takes too long. */
-  static async start(directory: string, account: Account, environment: Record<string, string>): Promise<Platform> {
+  /**
+   * Resolves when the platform is up; rejects with the end of its log when it ends before that or takes too long. `detached`:
+   * in a session of its own, as one that is started at another terminal.
+   */
+  static async start(
+    directory: string,
+    account: Account,
+    environment: Record<string, string>,
+    { detached = false } = {}
+  ): Promise<Platform> {
     await resource("build")
     const log: Array<string> = []
     const print = () => console.info(`The platform in ${directory}:\n${log.join("\n")}`)
     try {
-      const platform = await Platform.startBuilt(directory, account, environment, (line) => log.push(line))
+      const platform = await Platform.startBuilt(directory, account, environment, (line) => log.push(line), {
+        detached
+      })
       platform.#ended.finally(print)
       return platform
     } catch (error) {
@@ -88,13 +98,15 @@ export class Platform {
     directory: string,
     account: Account,
     environment: Record<string, string>,
-    onLine: (line: string) => void
+    onLine: (line: string) => void,
+    { detached = false } = {}
   ): Promise<Platform> {
     const { args, command, options } = asAccount(account, [programs.platform])
     const child = spawn(command, args, {
       cwd: directory,
       env: { ...baseEnvironment(), ...anyPorts, NARTHEX_DATA_DIR: join(directory, "data"), ...environment },
       stdio: ["ignore", "pipe", "pipe"],
+      detached,
       ...options
     })
     const log: Array<string> = []

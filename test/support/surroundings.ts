@@ -46,9 +46,9 @@ export interface Directory {
   readonly remove: () => void
 }
 
-/** An empty directory, owned by the account. */
-export const emptyDirectory = (account: Account): Directory => {
-  const path = mkdtempSync(join(scratchParent(), "narthex-platform-"))
+/** An empty directory, owned by the account, by default where tests have their files: in memory, if there is enough. */
+export const emptyDirectory = (account: Account, parent = scratchParent()): Directory => {
+  const path = mkdtempSync(join(parent, "narthex-platform-"))
   if (account !== ownAccount) chownSync(path, ordinary.uid, ordinary.gid)
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }

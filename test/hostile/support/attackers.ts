@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { assert } from "@effect/vitest"
-import { niceness, yieldingCpu } from "../../../packages/local-postgres/src/machine/yieldingCpu.ts"
+import { niceness } from "../../../packages/local-postgres/src/machine/yieldingCpu.ts"
 import { within } from "../../harness/eventually.ts"
 import { note } from "../../harness/note.ts"
 import { program } from "../../harness/programs.ts"
@@ -14,12 +14,16 @@ import { attacks } from "./attacks/attacks.ts"
 /** How often each outcome of an attack was seen, by the name of the attack. */
 export type Outcomes = Readonly<Record<string, Readonly<Record<string, number>>>>
 
+/** Begins a session and runs the command in it, with a lower priority also where the kernel groups processes by session. */
+const apart = `echo ${niceness} > /proc/self/autogroup; exec nice -n ${niceness} "$@"`
+
 /**
- * The attackers stand for other machines, but they run on the platform's. So they yield the CPU to it, as computes do.
+ * The attackers stand for other machines, but they run on the platform's. So they yield the CPU to it, as computes do, in a
+ * session that is not that of the test or the platform.
  */
 export const startAttack = async (means: Means) => {
-  const [command, args] = yieldingCpu(process.execPath, [await program("attackers"), JSON.stringify(means)], niceness)
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] })
+  const command = [process.execPath, await program("attackers"), JSON.stringify(means)]
+  const child = spawn("setsid", ["sh", "-c", apart, "sh", ...command], { stdio: ["pipe", "pipe", "pipe"] })
   toLog(child.stderr)
   const lines = createInterface({ input: child.stdout })
   await within("the attackers to begin", once(lines, "line"))
