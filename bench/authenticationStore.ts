@@ -82,17 +82,16 @@ const addChanges = [
      at timestamptz, internal boolean, data jsonb)`
 ]
 
-/** The statements of a new rule, and their parameters for one. */
+/** The statements of a new rule after the one of its credential, and their parameters for one. */
 export const adding = {
-  statements: [sessionStatement, projectStatement],
+  statements: [projectStatement],
   changes: addChanges,
-  parameters: (session: string, org_id: string, project_id: string, cidr: string) => {
+  parameters: (org_id: string, project_id: string, cidr: string) => {
     const at = new Date().toISOString()
     const type = "internal.allowlist_changed.v1"
     const rule = { cidr, label: "", created_at: at, created_by: { id: org_id, email: "" }, expires_at: null }
     const event = { org_id, project_id, type, source: "internal", region_id: "local", at, internal: true }
     return [
-      [session],
       [project_id],
       [project_id],
       [project_id],

@@ -36,7 +36,16 @@ export const startCluster = async (bin: string) => {
   for (const path of [data, socket]) if (identity !== undefined) chownSync(path, identity.uid, identity.gid)
   const as = { ...identity, cwd: root }
   execFileSync(join(bin, "initdb"), ["-D", data, "-A", "trust", "-U", "app", "-N"], { ...as, stdio: "pipe" })
-  const flags = ["-c", "listen_addresses=", "-c", `unix_socket_directories=${socket}`, "-c", "fsync=off"]
+  const flags = [
+    "-c",
+    "listen_addresses=",
+    "-c",
+    `unix_socket_directories=${socket}`,
+    "-c",
+    "fsync=off",
+    "-c",
+    "max_connections=300"
+  ]
   const child = spawn(join(bin, "postgres"), ["-D", data, ...flags], { ...as, stdio: "ignore" })
   const pidFile = join(data, "postmaster.pid")
   const ready = () => existsSync(pidFile) && readFileSync(pidFile, "utf8").split("\n")[7]?.trim() === "ready"
