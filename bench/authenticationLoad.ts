@@ -53,7 +53,9 @@ export const startServer = async (
   if (stdin === null || stdout === null) throw new Error("A server has no pipes.")
   if (isLong) stdin.write(`${JSON.stringify(options)}\n`)
   const lines = createInterface({ input: stdout })
-  const said = async () => JSON.parse(String((await once(lines, "line"))[0]))
+  const ended = once(child, "exit").then(([code]) => Promise.reject(new Error(`A server ended with ${code}.`)))
+  ended.catch(() => undefined) // It ends at the end of the benchmark, too.
+  const said = async () => JSON.parse(String((await Promise.race([once(lines, "line"), ended]))[0]))
   const { port, tokens = [] } = await said()
   return {
     port,
