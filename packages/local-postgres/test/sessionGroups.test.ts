@@ -8,8 +8,8 @@ import { Effect } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { superuser } from "../src/cluster/Cluster.ts"
 import {
+  type CpuAccess,
   groupsSessions,
-  type Machine,
   sharesOf,
   yieldGroup,
   yieldNewSessions,
@@ -21,7 +21,7 @@ import { open, runningBranch } from "./runningBranch.ts"
 /** The nice value of a process's group. */
 const groupOf = (pid: number): number => Number(readFileSync(`/proc/${pid}/autogroup`, "utf8").split("nice ")[1])
 
-const thisMachine: Machine = { proc: "/proc", yieldCpu: yieldGroup }
+const thisMachine: CpuAccess = { proc: "/proc", yieldCpu: yieldGroup }
 
 /** A session of the writer, and the pids of its backend and of the server. */
 const session = Effect.gen(function* () {
@@ -48,7 +48,7 @@ const processes = (server: number, sessions: Readonly<Record<number, string>>, w
         writeFileSync(join(proc, `${pid}/stat`), `${pid} (postgres: a) R) ${state} 1 1`)
       }
       writeFileSync(join(proc, `${server}/task/${server}/children`), `${Object.keys(sessions).join(" ")} `)
-      const machine: Machine = { proc, yieldCpu: (pid, by) => yieldGroup(pid, by, proc) }
+      const machine: CpuAccess = { proc, yieldCpu: (pid, by) => yieldGroup(pid, by, proc) }
       const nice = (pid: number) => readFileSync(join(proc, `${pid}/autogroup`), "utf8").slice(0, 2)
       return { machine, nice, proc }
     }),

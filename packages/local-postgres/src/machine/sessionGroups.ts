@@ -26,7 +26,7 @@ export const groupsSessions: Effect.Effect<boolean> = Effect.sync(
 )
 
 /** What searches read, and how a process is made to yield the CPU: whether it does. */
-export interface Machine {
+export interface CpuAccess {
   readonly proc: string
   readonly yieldCpu: (pid: number, by: number) => boolean
 }
@@ -90,7 +90,7 @@ export const yieldNewSessions = (
   shares: ReadonlyMap<number, number>,
   supervisor: string,
   yielding: Map<number, number>,
-  { proc, yieldCpu }: Machine
+  { proc, yieldCpu }: CpuAccess
 ) =>
   Effect.sync(() => {
     const present = new Map<number, number>()
