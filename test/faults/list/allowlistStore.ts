@@ -13,38 +13,38 @@ export const allowlistStore: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "allowlist-most",
-        find: "others.length >= maxRules",
-        put: "others.length > maxRules",
+        find: "others.length < maxRules",
+        put: "others.length <= maxRules",
         why: "A project lists at most a thousand networks."
       },
       {
         id: "allowlist-most-same",
-        find: "it.inForce(now) && it.cidr !== rule.cidr",
-        put: "it.inForce(now)",
+        find: "inForce.filter(({ cidr }) => cidr !== rule.cidr)",
+        put: "inForce",
         why: "A full list takes a new version of a rule that it has."
       },
       {
         id: "allowlist-most-lapsed",
-        find: "it.inForce(now) && it.cidr !== rule.cidr",
-        put: "it.cidr !== rule.cidr",
+        find: "const others = inForce.filter(",
+        put: "const others = rules.filter(",
         why: "Lapsed rules do not fill a list."
       },
       {
-        id: "allowlist-add-announce",
-        find: "          yield* announce(project)\n          return { rule",
-        put: "          return { rule",
-        why: "Proxies learn of a new rule."
+        id: "allowlist-announce",
+        find: "            yield* emit(allowlistChanged(project.org_id, { project_id: project.id, version }))\n",
+        put: "",
+        why: "Proxies learn of a change."
       },
       {
         id: "allowlist-lapsed-stored",
-        find: "yield* store.purgeLapsed(project.id, now)",
-        put: "",
+        find: "removed: networksOf(rules.filter((it) => !it.inForce(now)))",
+        put: "removed: []",
         why: "A lapsed rule is not replaced but gone."
       },
       {
         id: "allowlist-remove-lapsed",
-        find: "rule === undefined || !rule.inForce(now)",
-        put: "rule === undefined",
+        find: "it.cidr === network && it.inForce(now)",
+        put: "it.cidr === network",
         why: "A lapsed rule cannot be removed: it is not listed."
       },
       {
@@ -55,27 +55,21 @@ export const allowlistStore: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "allowlist-remove",
-        find: "          yield* store.remove(project.id, network)\n",
-        put: "",
+        find: "removed: [network]",
+        put: "removed: []",
         why: "A removed rule is gone."
       },
       {
-        id: "allowlist-remove-announce",
-        find: "          yield* store.remove(project.id, network)\n          yield* announce(project)",
-        put: "          yield* store.remove(project.id, network)",
-        why: "Proxies learn of a removed rule."
-      },
-      {
-        id: "allowlist-reset-announce",
-        find: "Effect.andThen(store.clear(project.id), announce(project))",
-        put: "store.clear(project.id)",
-        why: "Proxies learn that a list was emptied."
-      },
-      {
         id: "allowlist-reset",
-        find: "Effect.andThen(store.clear(project.id), announce(project))",
-        put: "announce(project)",
+        find: "removed: networksOf(rules)",
+        put: "removed: networksOf(rules.slice(1))",
         why: "A reset removes every rule."
+      },
+      {
+        id: "allowlist-replaced",
+        find: "replaced: others.length < inForce.length",
+        put: "replaced: others.length < rules.length",
+        why: "A lapsed rule does not count as replaced."
       },
       {
         id: "allowlist-check-lapsed",
@@ -97,14 +91,14 @@ export const allowlistStore: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "allowlist-version",
-        find: "version: yield* store.version(project.id)",
-        put: "version: 1",
+        find: "project_id: project.id, version })",
+        put: "project_id: project.id, version: 1 })",
         why: "The event of a change carries the new version."
       },
       {
         id: "allowlist-announce-project",
-        find: "allowlistChanged(project.org_id, { project_id: project.id,",
-        put: "allowlistChanged(project.id as never, { project_id: project.id,",
+        find: "allowlistChanged(project.org_id,",
+        put: "allowlistChanged(project.id as never,",
         why: "The event of a change belongs to the project's organization."
       }
     ]
@@ -116,45 +110,33 @@ export const allowlistStore: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "list-version",
-        find: "version: version + 1",
-        put: "version",
+        find: "const version = list.version + 1",
+        put: "const version = list.version",
         why: "Each change raises the list's version."
       },
       {
         id: "list-put-replaces",
-        find: "[...rules.filter((it) => it.cidr !== rule.cidr), rule]",
-        put: "[...rules, rule]",
+        find: "new Set([...removed, ...Option.toArray(Option.map(put, (rule) => rule.cidr))])",
+        put: "new Set(removed)",
         why: "A network is listed once."
       },
       {
         id: "list-put-order",
-        find: "[...rules.filter((it) => it.cidr !== rule.cidr), rule]",
-        put: "[rule, ...rules.filter((it) => it.cidr !== rule.cidr)]",
+        find: "[...rules.filter((rule) => !gone.has(rule.cidr)), ...Option.toArray(put)]",
+        put: "[...Option.toArray(put), ...rules.filter((rule) => !gone.has(rule.cidr))]",
         why: "Rules are in the order in which they were listed."
       },
       {
-        id: "list-put-former",
-        find: "rules.find((it) => it.cidr === rule.cidr)",
-        put: "rules.find((it) => it.cidr !== rule.cidr)",
-        why: "A replaced rule is answered."
-      },
-      {
-        id: "list-remove-answer",
-        find: "after.length < rules.length",
-        put: "true",
-        why: "Removing a network that is not listed says so."
-      },
-      {
         id: "list-remove",
-        find: "rules.filter((it) => it.cidr !== cidr)",
-        put: "rules.slice(0, -1)",
+        find: "new Set([...removed,",
+        put: "new Set([...removed.slice(1),",
         why: "The rule of that network is removed and no other."
       },
       {
-        id: "list-clear",
-        find: "change(project, () => [undefined, []])",
-        put: "change(project, (rules) => [undefined, rules])",
-        why: "A cleared list is empty."
+        id: "list-decide",
+        find: "decide(list.rules)",
+        put: "decide([])",
+        why: "A change is decided by the stored rules."
       },
       {
         id: "list-empty-version",

@@ -144,7 +144,7 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
   {
     area: "allowlist",
     file: "packages/postgres/src/allowlist/PostgresIpAllowlistStore.ts",
-    tests: ["packages/postgres/test/stores/edges.test.ts", "packages/postgres/test/stores/IpAllowlistStore.test.ts"],
+    tests: ["packages/postgres/test/stores/IpAllowlistStore.test.ts"],
     faults: [
       {
         id: "pg-list-version",
@@ -177,22 +177,40 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
         why: "A project that never had a rule has an empty list."
       },
       {
-        id: "pg-list-put",
-        find: '"delete from ip_rule where project_id = $1 and cidr = $2 returning *"',
-        put: '"select * from ip_rule where project_id = $1 and cidr = $2"',
-        why: "A network is listed once."
+        id: "pg-list-version-answer",
+        find: "version: row?.version ?? 0",
+        put: "version: 1",
+        why: "A change answers the list's new version."
       },
       {
-        id: "pg-list-clear",
-        find: '"delete from ip_rule where project_id = $1", [project]',
-        put: '"delete from ip_rule where project_id = $1 and expires_at is not null", [project]',
-        why: "A cleared list is empty."
+        id: "pg-list-put-order",
+        find: ", position = default`",
+        put: "`",
+        why: "A replaced rule becomes the newest of the list."
+      },
+      {
+        id: "pg-list-put-replaced",
+        find: "do update set label = excluded.label,",
+        put: "do update set label = ip_rule.label,",
+        why: "A rule replaces one with an equal network."
+      },
+      {
+        id: "pg-list-remove-project",
+        find: "where project_id = $1 and cidr = any($2)",
+        put: "where $1 <> '' and cidr = any($2)",
+        why: "The rules of other lists stay."
       },
       {
         id: "pg-list-remove",
-        find: "delete from ip_rule where project_id = $1 and cidr = $2 returning cidr",
-        put: "delete from ip_rule where project_id = $1 and cidr <> $2 returning cidr",
-        why: "The rule of that network is removed and no other."
+        find: "cidr = any($2)",
+        put: "not (cidr = any($2))",
+        why: "The rules of these networks are removed and no others."
+      },
+      {
+        id: "pg-list-removed-first",
+        find: "if (edit.removed.length > 0) {",
+        put: "if (edit.removed.length > 0 && Option.isNone(edit.put)) {",
+        why: "A change that puts a rule removes the lapsed ones, too."
       }
     ]
   },

@@ -1,7 +1,6 @@
 /** What requests need: rate limits, idempotency records, regions and allowlists. */
 import {
   type Begun,
-  type Cidr,
   countsNow,
   IdempotencyStore,
   type IdempotentCall,
@@ -12,6 +11,7 @@ import {
   RateLimiter,
   Region,
   RegionCatalog,
+  rulesAfter,
   takenFrom,
   type WindowCounts
 } from "@narthex/core"
@@ -179,38 +179,21 @@ const allowlists = Effect.gen(function* () {
     return { project_id: project, version: Number(row?.["version"] ?? 0), rules }
   })
   const rulesOf = (project: ProjectId) => Effect.map(listOf(project), ({ rules }) => rules)
-  /** Stores what `step` makes of the rules, at a version that is higher by `by`. */
-  const change = <A>(
-    project: ProjectId,
-    by: 0 | 1,
-    step: (rules: ReadonlyArray<IpRule>) => readonly [answer: A, rules: ReadonlyArray<IpRule>]
-  ) =>
-    transaction(
-      Effect.gen(function* () {
-        const { rules, version } = yield* listOf(project)
-        const [answer, after] = step(rules)
-        const text = yield* Effect.orDie(encode(after))
-        yield* run("insert or replace into ip_allowlist values (?1, ?2, ?3)", project, version + by, text)
-        return answer
-      })
-    )
-  const without = (rules: ReadonlyArray<IpRule>, cidr: Cidr) => rules.filter((rule) => rule.cidr !== cidr)
-
   return IpAllowlistStore.of({
     all: rulesOf,
     lists: (projects) => transaction(Effect.forEach(projects, listOf)),
     lock: rulesOf,
-    put: (project, rule) =>
-      change(project, 1, (rules) => [
-        Option.fromUndefinedOr(rules.find(({ cidr }) => cidr === rule.cidr)),
-        [...without(rules, rule.cidr), rule]
-      ]),
-    remove: (project, cidr) =>
-      change(project, 1, (rules) => [rules.some((rule) => rule.cidr === cidr), without(rules, cidr)]),
-    purgeLapsed: (project, now) =>
-      change(project, 0, (rules) => [undefined, rules.filter((rule) => rule.inForce(now))]),
-    clear: (project) => change(project, 1, () => [undefined, []]),
-    version: (project) => Effect.map(listOf(project), ({ version }) => version)
+    change: (project, decide) =>
+      transaction(
+        Effect.gen(function* () {
+          const list = yield* listOf(project)
+          const edit = yield* Effect.fromResult(decide(list.rules))
+          const version = list.version + 1
+          const text = yield* Effect.orDie(encode(rulesAfter(list.rules, edit)))
+          yield* run("insert or replace into ip_allowlist values (?1, ?2, ?3)", project, version, text)
+          return { edit, version }
+        })
+      )
   })
 })
 

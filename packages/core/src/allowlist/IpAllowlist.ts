@@ -4,7 +4,7 @@
  * Callers authorize first: this module knows projects, not people. Every change emits an internal event in its own
  * transaction, on which proxies fetch the list again.
  */
-import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect"
 import type { UserRef } from "../accounts/UserRef.ts"
 import type { ProjectId } from "../Ids.ts"
 import type { Project } from "../projects/Project.ts"
@@ -13,7 +13,7 @@ import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { allowlistChanged } from "./AllowlistChange.ts"
 import { contains, type MalformedCidr, parseCidrOrAddress } from "./Cidr.ts"
-import { IpAllowlistStore } from "./IpAllowlistStore.ts"
+import { type AllowlistEdit, IpAllowlistStore } from "./IpAllowlistStore.ts"
 import {
   type IpRule,
   IpRuleNotFound,
@@ -38,6 +38,21 @@ export class AllowlistCheck extends Schema.Class<AllowlistCheck>("AllowlistCheck
   allowed: Schema.Boolean,
   matched: Schema.NullOr(Schema.String)
 }) {}
+
+const networksOf = (rules: ReadonlyArray<IpRule>) => rules.map(({ cidr }) => cidr)
+
+/** Decides about a new rule. A list is read whole, so that it keeps no lapsed rules beside those in force. */
+const addition = (rule: IpRule, now: DateTime.Utc) => (rules: ReadonlyArray<IpRule>) => {
+  const inForce = rules.filter((it) => it.inForce(now))
+  const others = inForce.filter(({ cidr }) => cidr !== rule.cidr)
+  return others.length < maxRules
+    ? Result.succeed({
+        removed: networksOf(rules.filter((it) => !it.inForce(now))),
+        put: Option.some(rule),
+        replaced: others.length < inForce.length
+      })
+    : Result.fail(new Conflict({ reason: `A project lists at most ${maxRules} networks. Remove one first.` }))
+}
 
 type Owner = Pick<Project, "id" | "org_id">
 
@@ -72,11 +87,18 @@ export class IpAllowlist extends Context.Service<
       const store = yield* IpAllowlistStore
       const { emit, run } = yield* Transaction
 
-      const announce = Effect.fnUntraced(function* (project: Owner) {
-        yield* emit(
-          allowlistChanged(project.org_id, { project_id: project.id, version: yield* store.version(project.id) })
+      /** Changes the list of a project and announces it, in one transaction. */
+      const change = <Edit extends AllowlistEdit, E>(
+        project: Owner,
+        decide: (rules: ReadonlyArray<IpRule>) => Result.Result<Edit, E>
+      ) =>
+        run(
+          Effect.gen(function* () {
+            const { edit, version } = yield* store.change(project.id, decide)
+            yield* emit(allowlistChanged(project.org_id, { project_id: project.id, version }))
+            return edit
+          })
         )
-      })
 
       const list = Effect.fn("IpAllowlist.list")(function* (project: ProjectId) {
         return rulesInForce(yield* store.all(project), yield* DateTime.now)
@@ -85,34 +107,24 @@ export class IpAllowlist extends Context.Service<
       const add = Effect.fn("IpAllowlist.add")(function* (project: Owner, input: NewIpRule, by: UserRef) {
         const now = yield* DateTime.now
         const rule = yield* Effect.fromResult(makeRule(input, by, now))
-        const step = Effect.gen(function* () {
-          const others = (yield* store.lock(project.id)).filter((it) => it.inForce(now) && it.cidr !== rule.cidr)
-          // A list is read whole, so it holds no more than its rules in force, and `former` is one of those.
-          yield* store.purgeLapsed(project.id, now)
-          if (others.length >= maxRules)
-            return yield* new Conflict({ reason: `A project lists at most ${maxRules} networks. Remove one first.` })
-          const former = yield* store.put(project.id, rule)
-          yield* announce(project)
-          return { rule, replaced: Option.isSome(former) }
-        })
-        return yield* run(step)
+        const { replaced } = yield* change(project, addition(rule, now))
+        return { rule, replaced }
       })
 
       const remove = Effect.fn("IpAllowlist.remove")(function* (project: Owner, cidr: string) {
         if (cidr === "") return yield* new IpRuleNotFound({ cidr }) // an empty segment in the path names no rule
         const network = yield* Effect.fromResult(parseCidrOrAddress(cidr))
-        const step = Effect.gen(function* () {
-          const now = yield* DateTime.now
-          const rule = (yield* store.lock(project.id)).find((it) => it.cidr === network)
-          if (rule === undefined || !rule.inForce(now)) return yield* new IpRuleNotFound({ cidr })
-          yield* store.remove(project.id, network)
-          yield* announce(project)
+        const now = yield* DateTime.now
+        yield* change(project, (rules) => {
+          const listed = rules.some((it) => it.cidr === network && it.inForce(now))
+          return listed
+            ? Result.succeed({ removed: [network], put: Option.none() })
+            : Result.fail(new IpRuleNotFound({ cidr }))
         })
-        yield* run(step)
       })
 
       const reset = Effect.fn("IpAllowlist.reset")(function* (project: Owner) {
-        yield* run(Effect.andThen(store.clear(project.id), announce(project)))
+        yield* change(project, (rules) => Result.succeed({ removed: networksOf(rules), put: Option.none() }))
       })
 
       const check = Effect.fn("IpAllowlist.check")(function* (project: ProjectId, address: string) {

@@ -4,7 +4,7 @@
  * Every change of a project's rules raises its version in the same transaction. `layerMemory` is the reference
  * implementation; the contract that every adapter must meet is executable: `testing/allowlist/IpAllowlistStore.ts`.
  */
-import { Context, type DateTime, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, type Result } from "effect"
 import type { ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -18,6 +18,26 @@ interface List {
 
 export interface StoredAllowlist extends List {
   readonly project_id: ProjectId
+}
+
+/** What one change makes of a list. */
+export interface AllowlistEdit {
+  /** The networks whose rules are removed. */
+  readonly removed: ReadonlyArray<Cidr>
+  /** A rule that becomes the newest of the list, in place of one with an equal network. */
+  readonly put: Option.Option<IpRule>
+}
+
+/** The rules of a list after a change, in order, for adapters that store a list as a whole. */
+export const rulesAfter = (rules: ReadonlyArray<IpRule>, { put, removed }: AllowlistEdit): ReadonlyArray<IpRule> => {
+  const gone = new Set([...removed, ...Option.toArray(Option.map(put, (rule) => rule.cidr))])
+  return [...rules.filter((rule) => !gone.has(rule.cidr)), ...Option.toArray(put)]
+}
+
+export interface Changed<Edit> {
+  readonly edit: Edit
+  /** That of the list after the change. */
+  readonly version: number
 }
 
 export class IpAllowlistStore extends Context.Service<
@@ -34,20 +54,14 @@ export class IpAllowlistStore extends Context.Service<
     /** Makes other transactions that change or lock the list wait, and answers every stored rule. */
     readonly lock: (project: ProjectId) => Effect.Effect<ReadonlyArray<IpRule>, StorageError>
 
-    /** Adds a rule, atomically replacing a rule with an equal network, and answers the replaced rule, lapsed or not. */
-    readonly put: (project: ProjectId, rule: IpRule) => Effect.Effect<Option.Option<IpRule>, StorageError>
-
-    /** Removes the rule with this network; `false` if there was none. */
-    readonly remove: (project: ProjectId, cidr: Cidr) => Effect.Effect<boolean, StorageError>
-
-    /** Removes the rules that have lapsed at `now`. It leaves the version, because the rules in force are the same. */
-    readonly purgeLapsed: (project: ProjectId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
-
-    /** Removes every rule of the project. */
-    readonly clear: (project: ProjectId) => Effect.Effect<void, StorageError>
-
-    /** The current version of the list. */
-    readonly version: (project: ProjectId) => Effect.Effect<number, StorageError>
+    /**
+     * Makes other transactions that change or lock the list wait, and changes it as decided by every stored rule. A
+     * refusal changes nothing.
+     */
+    readonly change: <Edit extends AllowlistEdit, E>(
+      project: ProjectId,
+      decide: (rules: ReadonlyArray<IpRule>) => Result.Result<Edit, E>
+    ) => Effect.Effect<Changed<Edit>, E | StorageError>
   }
 >()("@narthex/core/allowlist/IpAllowlistStore") {
   static readonly layerMemory: Layer.Layer<IpAllowlistStore, never, MemoryStorage> = Layer.effect(
@@ -64,43 +78,21 @@ export class IpAllowlistStore extends Context.Service<
         )
       const all = (project: ProjectId) => Effect.map(listOf(project), (list) => list.rules)
 
-      /** One change: what the step makes of the rules is the new list, one version on. */
-      const change = <A>(
-        project: ProjectId,
-        step: (rules: ReadonlyArray<IpRule>) => readonly [A, ReadonlyArray<IpRule>]
-      ) =>
-        transaction(
-          Effect.gen(function* () {
-            const { rules, version } = yield* listOf(project)
-            const [answer, after] = step(rules)
-            yield* lists.put(project, { version: version + 1, rules: after })
-            return answer
-          })
-        )
-
       return IpAllowlistStore.of({
         all,
         lists: (projects) =>
           Effect.forEach(projects, (project_id) => Effect.map(listOf(project_id), (list) => ({ project_id, ...list }))),
         lock: all,
-        put: (project, rule) =>
-          change(project, (rules) => {
-            const former = Option.fromUndefinedOr(rules.find((it) => it.cidr === rule.cidr))
-            return [former, [...rules.filter((it) => it.cidr !== rule.cidr), rule]]
-          }),
-        remove: (project, cidr) =>
-          change(project, (rules) => {
-            const after = rules.filter((it) => it.cidr !== cidr)
-            return [after.length < rules.length, after]
-          }),
-        purgeLapsed: (project, now) =>
+        change: (project, decide) =>
           transaction(
-            Effect.flatMap(listOf(project), (list) =>
-              lists.put(project, { ...list, rules: list.rules.filter((it) => it.inForce(now)) })
-            )
-          ),
-        clear: (project) => change(project, () => [undefined, []]),
-        version: (project) => Effect.map(listOf(project), (list) => list.version)
+            Effect.gen(function* () {
+              const list = yield* listOf(project)
+              const edit = yield* Effect.fromResult(decide(list.rules))
+              const version = list.version + 1
+              yield* lists.put(project, { version, rules: rulesAfter(list.rules, edit) })
+              return { edit, version }
+            })
+          )
       })
     })
   )

@@ -5,7 +5,7 @@ import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { OrganizationView } from "../../src/accounts/Organization.ts"
 import { UserProfile } from "../../src/accounts/User.ts"
 import { parseCidr } from "../../src/allowlist/Cidr.ts"
-import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
+import type { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
 import { IpRule } from "../../src/allowlist/IpRule.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { endpointsInUse } from "../../src/overviews/Overview.ts"
@@ -15,6 +15,7 @@ import type { Endpoint } from "../../src/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
+import { listRule } from "../allowlist/IpAllowlistStore.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import {
@@ -128,7 +129,6 @@ export const overviewStoreContract = contract<
       const endpoints = yield* EndpointStore
       const operations = yield* OperationStore
       const quotas = yield* QuotaStore
-      const rules = yield* IpAllowlistStore
       const store = yield* OverviewStore
       const { id, org_id } = yield* inserted()
       const [older, newer, gone] = [aBranch(id), aBranch(id), aBranch(id)]
@@ -141,8 +141,8 @@ export const overviewStoreContract = contract<
       const [first, second] = [anOperation(id, older.id), anOperation(id, null)]
       for (const operation of [second, first, anOperation(aProjectId(), null)]) yield* operations.insert(operation)
       const [office, home] = [aRule("10.1.0.0/16", Option.none()), aRule("10.2.0.0/16", Option.some(at(9)))]
-      for (const rule of [office, home]) yield* rules.put(id, rule)
-      yield* rules.put(aProjectId(), aRule("10.3.0.0/16", Option.none()))
+      for (const rule of [office, home]) yield* listRule(id, rule)
+      yield* listRule(aProjectId(), aRule("10.3.0.0/16", Option.none()))
       const everything = { branches: 10, endpoints: 10, operations: 10, rules: true }
       const all = {
         branches: [newer, older],

@@ -45,7 +45,8 @@ import {
   aStoredKey,
   aText,
   at,
-  aUser
+  aUser,
+  listRule
 } from "@narthex/core/testing"
 import { DateTime, Duration, Effect, Redacted } from "effect"
 import { many, once } from "./memo.ts"
@@ -211,7 +212,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
         made.projects.push(record)
         yield* branchOf(record.org_id, record, "main")
         const rule = makeRule({ cidr: listed }, aUser().ref, now)
-        yield* allowlist.put(record.id, yield* Effect.fromResult(rule))
+        yield* Effect.provideService(listRule(record.id, yield* Effect.fromResult(rule)), IpAllowlistStore, allowlist)
         return record
       }).pipe(Effect.orDie)
     )

@@ -1,6 +1,7 @@
 /** The allowlist of a project. */
 import { assert, layer } from "@effect/vitest"
-import { IpAllowlistStore, makeRule, maxRules, ProjectId, UserId, UserRef } from "@narthex/core"
+import { makeRule, maxRules, ProjectId, UserId, UserRef } from "@narthex/core"
+import { listRule } from "@narthex/core/testing"
 import { DateTime, Effect } from "effect"
 import { Ahead, memoryApi } from "../support/apiOver.ts"
 import { arrive, type Caller, founder, type Place, project, refused, withToken } from "../support/story.ts"
@@ -134,13 +135,12 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
-      const store = yield* IpAllowlistStore
       const by = new UserRef({ id: UserId.make(who.user_id), email: who.email })
       const now = DateTime.nowUnsafe()
       for (let i = 0; i < maxRules; i++) {
         const ttl = i === 0 ? { ttl_seconds: 600 } : {}
         const rule = { cidr: `10.${Math.floor(i / 256)}.${i % 256}.0/24`, ...ttl }
-        yield* store.put(ProjectId.make(place.id), yield* Effect.fromResult(makeRule(rule, by, now)))
+        yield* listRule(ProjectId.make(place.id), yield* Effect.fromResult(makeRule(rule, by, now)))
       }
       refused(yield* add(who, place, { cidr: "192.0.2.0/24" }), 409, "conflict")
       assert.strictEqual((yield* add(who, place, { cidr: "10.0.1.0/24", label: "again" })).status, 200)

@@ -2,8 +2,8 @@
  * `IpAllowlistStore` on Postgres. Each change locks the row of the version, so changes of one list run one after
  * another.
  */
-import { IpAllowlistStore, IpRule, ProjectId, type StorageError } from "@narthex/core"
-import { DateTime, Effect, Layer, Schema } from "effect"
+import { IpAllowlistStore, IpRule, ProjectId } from "@narthex/core"
+import { Effect, Layer, Option, Schema } from "effect"
 import { Database } from "../database/Database.ts"
 import { reading, tableOf } from "../database/tableOf.ts"
 
@@ -17,20 +17,6 @@ const make = Effect.gen(function* () {
 
   const all = (project: ProjectId) =>
     rules.all("IpAllowlistStore.all", "select * from ip_rule where project_id = $1 order by position", [project])
-
-  /** Runs one change: increments the version, then runs the step while its row is locked. */
-  const change = <A>(project: ProjectId, step: Effect.Effect<A, StorageError>) =>
-    transaction(
-      Effect.andThen(
-        query(
-          "IpAllowlistStore.change",
-          `insert into ip_allowlist as list (project_id, version) values ($1, 1)
-           on conflict (project_id) do update set version = list.version + 1`,
-          [project]
-        ),
-        step
-      )
-    )
 
   return IpAllowlistStore.of({
     all,
@@ -56,57 +42,36 @@ const make = Effect.gen(function* () {
           all(project)
         )
       ),
-    put: (project, rule) =>
-      change(
-        project,
+    change: (project, decide) =>
+      transaction(
         Effect.gen(function* () {
-          const former = yield* rules.first(
-            "IpAllowlistStore.put",
-            "delete from ip_rule where project_id = $1 and cidr = $2 returning *",
-            [project, rule.cidr]
-          )
-          yield* rules.write(
-            "IpAllowlistStore.put",
-            rule,
-            `insert into ip_rule (project_id, cidr, label, created_at, created_by, expires_at)
-             select $2, it.cidr, it.label, it.created_at, it.created_by, it.expires_at
-             from jsonb_populate_record(null::ip_rule, $1) as it`,
+          const [row] = yield* query<{ readonly version: number }>(
+            "IpAllowlistStore.change",
+            `insert into ip_allowlist as list (project_id, version) values ($1, 1)
+             on conflict (project_id) do update set version = list.version + 1 returning version`,
             [project]
           )
-          return former
+          const edit = yield* Effect.fromResult(decide(yield* all(project)))
+          if (edit.removed.length > 0) {
+            const gone = "delete from ip_rule where project_id = $1 and cidr = any($2)"
+            yield* query("IpAllowlistStore.change", gone, [project, edit.removed])
+          }
+          yield* Option.match(edit.put, {
+            onNone: () => Effect.void,
+            onSome: (rule) =>
+              rules.write(
+                "IpAllowlistStore.change",
+                rule,
+                `insert into ip_rule (project_id, cidr, label, created_at, created_by, expires_at)
+                 select $2, it.cidr, it.label, it.created_at, it.created_by, it.expires_at
+                 from jsonb_populate_record(null::ip_rule, $1) as it
+                 on conflict (project_id, cidr) do update set label = excluded.label, created_at = excluded.created_at,
+                   created_by = excluded.created_by, expires_at = excluded.expires_at, position = default`,
+                [project]
+              )
+          })
+          return { edit, version: row?.version ?? 0 }
         })
-      ),
-    remove: (project, cidr) =>
-      change(
-        project,
-        Effect.map(
-          query("IpAllowlistStore.remove", "delete from ip_rule where project_id = $1 and cidr = $2 returning cidr", [
-            project,
-            cidr
-          ]),
-          (rows) => rows.length > 0
-        )
-      ),
-    purgeLapsed: (project, now) =>
-      Effect.asVoid(
-        query("IpAllowlistStore.purgeLapsed", "delete from ip_rule where project_id = $1 and expires_at <= $2", [
-          project,
-          DateTime.toDateUtc(now)
-        ])
-      ),
-    clear: (project) =>
-      change(
-        project,
-        Effect.asVoid(query("IpAllowlistStore.clear", "delete from ip_rule where project_id = $1", [project]))
-      ),
-    version: (project) =>
-      Effect.map(
-        query<{ readonly version: number }>(
-          "IpAllowlistStore.version",
-          "select version from ip_allowlist where project_id = $1",
-          [project]
-        ),
-        (rows) => rows[0]?.version ?? 0
       )
   })
 })

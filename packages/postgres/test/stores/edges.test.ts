@@ -1,8 +1,7 @@
 /** The stores on Postgres at the limits of ranges. */
 import { assert, layer } from "@effect/vitest"
-import { EventLog, IpAllowlistStore, IpRule, parseCidr } from "@narthex/core"
-import { aProjectId, aUser } from "@narthex/core/testing"
-import { DateTime, Effect, Option, Result } from "effect"
+import { EventLog } from "@narthex/core"
+import { Effect, Option } from "effect"
 import { commit, event, farAhead, fresh, longAgo, settle } from "../../../core/testing/events/logFixtures.ts"
 import { onPostgres } from "./onPostgres.ts"
 
@@ -23,32 +22,6 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("The eve
         assert.isFalse((yield* log.history(org, project, before, 10)).complete)
       }
       assert.strictEqual(yield* log.trim(longAgo, 0), 0)
-    })
-  )
-})
-
-layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An allowlist on Postgres", (it) => {
-  it.effect("removing a rule of an allowlist keeps the others", () =>
-    Effect.gen(function* () {
-      const store = yield* IpAllowlistStore
-      const project = aProjectId()
-      const cidrs = ["10.0.0.0/8", "192.0.2.0/24", "203.0.113.0/24"].map((text) => Result.getOrThrow(parseCidr(text)))
-      for (const cidr of cidrs)
-        yield* store.put(
-          project,
-          new IpRule({
-            cidr,
-            label: "",
-            created_at: DateTime.makeUnsafe(0),
-            created_by: aUser().ref,
-            expires_at: Option.none()
-          })
-        )
-      assert.isTrue(yield* store.remove(project, cidrs[1] ?? Result.getOrThrow(parseCidr("10.0.0.0/8"))))
-      assert.deepStrictEqual(
-        (yield* store.all(project)).map(({ cidr }) => cidr),
-        [cidrs[0], cidrs[2]]
-      )
     })
   )
 })
