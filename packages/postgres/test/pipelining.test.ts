@@ -1,6 +1,6 @@
 /** Reads that share one connection: whom they wait for, and who gets which answer. */
 import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Result } from "effect"
+import { Deferred, Duration, Effect, Fiber, Result } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { StatementLimit } from "../src/driver/Attempt.ts"
 import { Database } from "../src/index.ts"
@@ -114,7 +114,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
       yield* Effect.gen(function* () {
         yield* pid
         yield* relay.silence(true)
-        const limit = { limited: "200 millis", patient: "30 seconds" } as const
+        const limit = { limited: Duration.millis(200), patient: Duration.seconds(30) }
         const behind = yield* Deferred.make<void>()
         const patient = yield* Effect.forkChild(
           Effect.andThen(

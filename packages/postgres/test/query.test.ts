@@ -93,7 +93,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
       const over = Effect.provideService(
         query("Slow.read", "select pg_sleep(60), 'limit me'"),
         StatementLimit,
-        "300 millis"
+        Duration.millis(300)
       )
       const error = yield* Effect.flip(over)
       assert.strictEqual(error.operation, "Slow.read")

@@ -60,6 +60,24 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
         why: "A refresh does not wait for the next poll."
       },
       {
+        id: "feed-hinted",
+        find: "if (isDone) return",
+        put: "",
+        why: "A hint is followed by a read alone."
+      },
+      {
+        id: "feed-due",
+        find: "Duration.isLessThan(Duration.nanos(now - sequencedAt), settings.poll)",
+        put: "true",
+        why: "Events of an instance that has died get their ids, also while others send hints without a pause."
+      },
+      {
+        id: "feed-refresh-ids",
+        find: "if (requests.length > 0) sequencedAt = undefined",
+        put: "",
+        why: "A refresh delivers what was committed before it."
+      },
+      {
         id: "feed-trim",
         find: "yield* log.trim(DateTime.subtractDuration(now, settings.retention), settings.ring_events)",
         put: "yield* log.trim(now, settings.ring_events)",

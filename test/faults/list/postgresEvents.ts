@@ -5,6 +5,25 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const postgresEvents: ReadonlyArray<FaultsOfFile> = [
   {
     area: "events",
+    file: "packages/postgres/src/events/logHealth.ts",
+    tests: ["packages/postgres/test/events/wakeups.test.ts"],
+    faults: [
+      {
+        id: "pg-hears",
+        find: 'hears = notice._tag === "Notified"',
+        put: "hears = true",
+        why: "Without notifications an instance tells its own readers of a commit."
+      },
+      {
+        id: "pg-hears-twice",
+        find: 'hears = notice._tag === "Notified"',
+        put: "hears = false",
+        why: "Where notifications arrive, a commit is read once."
+      }
+    ]
+  },
+  {
+    area: "events",
     file: "packages/postgres/src/events/eventQueries.ts",
     tests: [
       "packages/postgres/test/stores/edges.test.ts",

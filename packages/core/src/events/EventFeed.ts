@@ -2,8 +2,8 @@
  * The one reader of the log in an instance (docs/design/events.md E12–E14): gives committed events their ids, reads
  * what is new in order, and offers it to subscribers.
  *
- * It polls, and hints only make it poll sooner. A failing store does not end it: it retries with back-off, and tells
- * its subscribers when the store answers again.
+ * It polls, and hints only make it read sooner: they come when events have got their ids. A failing store does not end
+ * it: it retries with back-off, and tells its subscribers when the store answers again.
  *
  * Pitfall: taking `events` for the log. They are hints: a slow reader loses the oldest, so it must read the state.
  */
@@ -13,6 +13,7 @@ import {
   Context,
   DateTime,
   Deferred,
+  Duration,
   Effect,
   Layer,
   PubSub,
@@ -77,6 +78,8 @@ export class EventFeed extends Context.Service<
       /** The position up to which every subscriber has had everything. */
       let cursor: number | undefined
       let failures = 0
+      /** When the feed last gave events their ids, by the monotonic clock. */
+      let sequencedAt: bigint | undefined
 
       /** Starts behind the log's head, and starts again when that went back. */
       const begin = Effect.gen(function* () {
@@ -89,10 +92,16 @@ export class EventFeed extends Context.Service<
         return cursor
       })
 
-      const sequence = Effect.gen(function* () {
+      /** Once for each poll, also while hints come without a pause. */
+      const sequenceWhenDue = Effect.gen(function* () {
+        const now = yield* Clock.monotonicTimeNanos
+        const isDone =
+          sequencedAt !== undefined && Duration.isLessThan(Duration.nanos(now - sequencedAt), settings.poll)
+        if (isDone) return
         while ((yield* log.sequence) === "more") {
           // Until the outbox is empty or another instance is sequencing.
         }
+        sequencedAt = now
       })
 
       /** Synchronous: a subscriber that joins later starts exactly behind the last batch, which it has not had. */
@@ -118,7 +127,8 @@ export class EventFeed extends Context.Service<
       const pass = (from: number): Effect.Effect<number, StorageError> =>
         Effect.gen(function* () {
           const requests = waiting
-          yield* sequence
+          if (requests.length > 0) sequencedAt = undefined
+          yield* sequenceWhenDue
           let pos = from
           for (;;) {
             const batch = yield* log.tail(pos, settings.tail_batch)

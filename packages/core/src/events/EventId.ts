@@ -98,10 +98,12 @@ export const eventIdToUuid = (id: string): string => {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
 }
 
-export const eventIdFromUuid = (uuid: string): string =>
-  eventIdFromBytes(
-    Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(uuid.replaceAll("-", "").slice(2 * at, 2 * at + 2), 16))
-  )
+export const eventIdFromUuid = (uuid: string): string => {
+  const digits = uuid.replaceAll("-", "")
+  const bytes = new Uint8Array(16)
+  for (let at = 0; at < 16; at++) bytes[at] = Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16)
+  return eventIdFromBytes(bytes)
+}
 
 /** What a client's `Last-Event-ID` says (docs/design/events.md E24, step 2). */
 export type LastEventId =

@@ -73,9 +73,9 @@ export class EventLog extends Context.Service<
       range: HistoryRange,
       limit: number
     ) => Effect.Effect<HistoryPage, StorageError>
-    /** Hints that there may be new events; readers poll as well. */
+    /** Hints that there may be new events with ids; readers poll as well. */
     readonly wakeups: Stream.Stream<void>
-    /** Sends this instance's readers such a hint. `Transaction` does it after a commit with events. */
+    /** Sends this instance's readers such a hint. `Transaction` does it after a commit, once its events have ids. */
     readonly wake: Effect.Effect<void>
     /** Removes events from before an instant, except the newest `keep` of each organization. Returns how many. */
     readonly trim: (before: DateTime.Utc, keep: number) => Effect.Effect<number, StorageError>

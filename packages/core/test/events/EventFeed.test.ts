@@ -46,6 +46,35 @@ describe("a feed", () => {
     }).pipe(Effect.provide(script.layer({ tail_batch: 2 })))
   })
 
+  it.effect("each hint is a read, and events get their ids once for each poll, also while hints do not pause", () => {
+    const script = new Script()
+    return Effect.gen(function* () {
+      yield* (yield* EventFeed).ready
+      yield* Effect.yieldNow
+      const before = { ...script.asked }
+      for (let second = 0; second < 150; second++) {
+        yield* script.hint
+        yield* TestClock.adjust("1 second")
+      }
+      assert.deepStrictEqual(
+        { sequence: script.asked.sequence - before.sequence, tail: script.asked.tail - before.tail },
+        { sequence: 2, tail: 150 }
+      )
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("a refresh gives events their ids first", () => {
+    const script = new Script()
+    return Effect.gen(function* () {
+      const feed = yield* EventFeed
+      yield* feed.ready
+      yield* Effect.yieldNow
+      const before = script.asked.sequence
+      yield* feed.refresh
+      assert.strictEqual(script.asked.sequence, before + 1)
+    }).pipe(Effect.provide(script.layer()))
+  })
+
   it.effect("a feed publishes each event once", () => {
     const script = new Script()
     return Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /** A log whose rows and answers a test states, with a feed and streams over it that poll once a minute. */
-import { type DateTime, Duration, Effect, Layer, Option, Stream } from "effect"
+import { type DateTime, Duration, Effect, Layer, Option, PubSub, Stream } from "effect"
 import type { LoggedEvent } from "../../src/events/Envelope.ts"
 import { EventFeed } from "../../src/events/EventFeed.ts"
 import { noEvent } from "../../src/events/EventId.ts"
@@ -19,6 +19,10 @@ export class Script {
   /** The newest id of every organization, where that is not the last row's. */
   headOf: string | undefined
   fails = false
+  /** How often the log was asked for ids, and read. */
+  readonly asked = { sequence: 0, tail: 0 }
+  readonly #hints = Effect.runSync(PubSub.unbounded<void>())
+  readonly hint = PubSub.publish(this.#hints, undefined)
   readonly trims: Array<{ readonly before: DateTime.Utc; readonly keep: number }> = []
 
   get #last() {
@@ -32,15 +36,22 @@ export class Script {
 
   readonly log: EventLog["Service"] = {
     append: () => Effect.void,
-    sequence: this.#answer(() => "idle" as const),
+    sequence: this.#answer(() => {
+      this.asked.sequence += 1
+      return "idle" as const
+    }),
     head: this.#answer(() => ({ pos: this.head ?? this.#last?.pos ?? 0, id: this.#last?.id ?? noEvent })),
     headOf: () => this.#answer(() => this.headOf ?? this.#last?.id ?? noEvent),
-    tail: (after, limit) => this.#answer(() => this.rows.filter(({ pos }) => pos > after).slice(0, limit)),
+    tail: (after, limit) =>
+      this.#answer(() => {
+        this.asked.tail += 1
+        return this.rows.filter(({ pos }) => pos > after).slice(0, limit)
+      }),
     window: (_, cap) => this.#answer(() => ({ events: this.rows.slice(-cap), floor: Option.none() })),
     scopeHasBetween: () => this.#answer(() => false),
     history: () => this.#answer(() => ({ events: [], oldest_id: Option.none(), complete: true, more: false })),
     newest: () => this.#answer(() => ({ events: [], oldest_id: Option.none(), complete: true, more: false })),
-    wakeups: Stream.never,
+    wakeups: Stream.fromPubSub(this.#hints),
     wake: Effect.void,
     trim: (before, keep) => this.#answer(() => this.trims.push({ before, keep }))
   }

@@ -10,8 +10,8 @@ import type { SqlError } from "effect/sql/SqlError"
  * The time limit of one statement, including the wait for a connection. Then the server cancels it. Migrations have
  * none.
  */
-export const StatementLimit = Context.Reference<Duration.Input>("@narthex/postgres/driver/StatementLimit", {
-  defaultValue: () => "30 seconds"
+export const StatementLimit = Context.Reference<Duration.Duration>("@narthex/postgres/driver/StatementLimit", {
+  defaultValue: () => Duration.seconds(30)
 })
 
 /** A statement that did not take effect, where Postgres sent no error of its own. */

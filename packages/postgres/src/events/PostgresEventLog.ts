@@ -177,9 +177,10 @@ const make = Effect.gen(function* () {
         ]),
         ({ events, ...rest }) => historyPage(events.toReversed(), after, limit, rest)
       ),
-    // Notifications reach every instance. The local hints serve an instance that cannot LISTEN.
+    // Notifications reach every instance. The local hints serve an instance that cannot LISTEN: where notifications arrive,
+    // the reader would read twice for each commit.
     wakeups: Stream.merge(Stream.map(database.listen("events"), health.noticed), Stream.fromPubSub(hints)),
-    wake: Effect.asVoid(PubSub.publish(hints, undefined)),
+    wake: Effect.suspend(() => (health.hears() ? Effect.void : Effect.asVoid(PubSub.publish(hints, undefined)))),
     trim: (before, keep) => {
       const trimPart = database.transaction(
         Effect.map(

@@ -34,6 +34,8 @@ export const makeLogHealth = Effect.gen(function* () {
   /** The newest position that this instance has read, and the newest that a notification has named. */
   let read: number | undefined
   let notified = 0
+  /** Whether notifications have arrived since the subscription, and none is known to be missing. */
+  let hears = false
   /** Events sequenced before a subscription need no notification: the first sample after it counts as notified. */
   let subscriptions = 0
   let sampledSubscriptions = 0
@@ -48,7 +50,10 @@ export const makeLogHealth = Effect.gen(function* () {
     record(eventMetrics.tailLag, read === undefined ? 0 : Math.max(0, row.head - read))
     if (sampledSubscriptions < since) notified = Math.max(notified, row.head)
     sampledSubscriptions = since
-    if (previousHead > notified && sampledSubscriptions === subscriptions) record(eventMetrics.listenUp, 0)
+    if (previousHead > notified && sampledSubscriptions === subscriptions) {
+      hears = false
+      record(eventMetrics.listenUp, 0)
+    }
     previousHead = row.head
   }).pipe(
     // The reader of the log reports a server that is down.
@@ -63,9 +68,12 @@ export const makeLogHealth = Effect.gen(function* () {
     reader: (pos: number) => {
       read = pos
     },
+    /** Whether the next event will be announced by a notification, as far as is known. */
+    hears: () => hears,
     noticed: (notice: Notice) => {
       if (notice._tag === "Subscribed") subscriptions += 1
       if (notice._tag === "Notified") notified = Math.max(notified, Number(notice.payload))
+      hears = notice._tag === "Notified"
       record(eventMetrics.listenUp, notice._tag === "Lost" ? 0 : 1)
     },
     /** A call of the sequencing function took so long, and was turned away when `busy`. */

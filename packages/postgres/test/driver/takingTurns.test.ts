@@ -1,7 +1,7 @@
 /** Work that takes its turn at connections: what the platform keeps, and places that come back however the work ends. */
 import { assert, describe, it } from "@effect/vitest"
 import { Requester, type RequesterFacts, Turns } from "@narthex/core"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Duration, Effect, Fiber } from "effect"
 import { type NotDone, StatementLimit } from "../../src/driver/Attempt.ts"
 import { takingTurns, turnRulesOf } from "../../src/driver/takingTurns.ts"
 
@@ -46,7 +46,7 @@ describe("takingTurns", () => {
       const leaving = yield* Effect.forkChild(asked("b")(turn(Effect.void)), { startImmediately: true })
       assert.match(yield* Effect.flip(asked("b")(turn(Effect.void))), /^Too many statements/)
       yield* Fiber.interrupt(leaving)
-      const late = Effect.provideService(asked("b")(turn(Effect.void)), StatementLimit, "20 millis")
+      const late = Effect.provideService(asked("b")(turn(Effect.void)), StatementLimit, Duration.millis(20))
       assert.strictEqual(yield* Effect.flip(late), "Postgres took too long.")
 
       yield* Fiber.interrupt(holder)

@@ -23,12 +23,15 @@ const outage = { now: false }
 /** The log, which does not answer while `outage.now`. */
 const unreliableLog = Layer.effect(
   EventLog,
-  Effect.map(EventLog, (log) => ({
-    ...log,
-    sequence: Effect.suspend(() =>
-      outage.now ? Effect.fail(new StorageError({ operation: "sequence", cause: "outage" })) : log.sequence
-    )
-  }))
+  Effect.map(EventLog, (log) => {
+    const answering = <A>(work: Effect.Effect<A, StorageError>) =>
+      Effect.suspend(() => (outage.now ? Effect.fail(new StorageError({ operation: "log", cause: "outage" })) : work))
+    return {
+      ...log,
+      sequence: answering(log.sequence),
+      tail: (after: number, limit: number) => answering(log.tail(after, limit))
+    }
+  })
 ).pipe(Layer.provide(EventLog.layerMemory))
 
 const world = (settings: Partial<EventSettings> = {}) =>
