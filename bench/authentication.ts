@@ -12,8 +12,9 @@
  */
 import { readFileSync } from "node:fs"
 import { Database } from "@narthex/postgres"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { load, type Store } from "./authenticationLoad.ts"
+import { databaseOf } from "./authenticationStore.ts"
 import { type Way, waysIn } from "./authenticationWays.ts"
 import { binaries, startCluster } from "./proxyCluster.ts"
 import { ratio } from "./ratios.ts"
@@ -36,24 +37,23 @@ const quantile = (values: ReadonlyArray<number>, share: number) =>
 
 const median = (values: ReadonlyArray<number>) => quantile(values, 0.5)
 
-/** CPU time of the running backends, in milliseconds. */
-const backendsOf = (postmaster: number) =>
-  readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8")
-    .trim()
-    .split(" ")
-    .map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [])
-    .reduce((sum, fields) => sum + (Number(fields[11]) + Number(fields[12])) * 10, 0)
+/** CPU time of the running backends by their pids, in microseconds by the scheduler's clock. */
+const backendsOf = (postmaster: number): ReadonlyMap<string, number> =>
+  new Map(
+    readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8")
+      .trim()
+      .split(" ")
+      .map((pid) => [pid, Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]) / 1_000])
+  )
 
 const measure = async (postmaster: number, { asked, server }: Way): Promise<Measured> => {
   await load(server.port, asked, connections, seconds / 4) // warm-up
   const before = [await server.cpu(), backendsOf(postmaster)] as const
   const { requests, seconds: took } = await load(server.port, asked, connections, seconds)
   const after = [await server.cpu(), backendsOf(postmaster)] as const
-  return {
-    rate: requests / took,
-    cpu: (after[0] - before[0]) / requests,
-    backends: ((after[1] - before[1]) * 1_000) / requests
-  }
+  // Without those that have ended meanwhile, and without workers that were started for a while.
+  const backends = [...after[1]].reduce((sum, [pid, time]) => sum + time - (before[1].get(pid) ?? time), 0)
+  return { rate: requests / took, cpu: (after[0] - before[0]) / requests, backends: backends / requests }
 }
 
 const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
@@ -101,19 +101,24 @@ const program = Effect.gen(function* () {
     ({ stop }) => Effect.promise(stop)
   )
   const at = (database: string): Store => ({ host: cluster.socket, user: "app", database })
-  const maintenance = `postgresql:///postgres?host=${encodeURIComponent(cluster.socket)}&user=app`
   const ways = yield* Effect.gen(function* () {
     const { query } = yield* Database
     for (const name of ["few", "few_peer", "many", "many_peer"]) yield* query("bench", `create database ${name}`)
     // Equal numbers are one store: then nothing is said about growth.
-    const others = (name: string) => ({ checkout, folder, peerStore: at(`${name}_peer`) })
+    const others = (name: string) => ({ checkout, folder, peer: `${name}_peer` })
     return [
       ...(yield* waysIn(at("few"), few, others("few"))),
       ...(few === many ? [] : yield* waysIn(at("many"), many, others("many")))
     ]
-  }).pipe(
-    Effect.provide(Database.layer({ url: Redacted.make(maintenance), maxConnections: 1, applicationName: "bench" }))
-  )
+  }).pipe(Effect.provide(databaseOf(at("postgres"))))
+  // A connection keeps the plans of an empty log until statistics are taken, which the server does by itself some time after
+  // a table has grown. So all is used once before that.
+  for (const way of ways) yield* Effect.promise(() => measure(cluster.pid, way))
+  for (const size of ["few", ...(few === many ? [] : ["many"])])
+    for (const database of [size, `${size}_bare`, ...(checkout === "" ? [] : [`${size}_before`])])
+      yield* Database.use(({ query }) => query("bench", "vacuum analyze")).pipe(
+        Effect.provide(databaseOf(at(database)))
+      )
   const results = new Map<Way, Array<Measured>>(ways.map((way) => [way, []]))
   const pairs = [...Map.groupBy(ways, ({ name }) => name).values()]
   for (let round = 0; round < rounds; round++)

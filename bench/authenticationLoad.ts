@@ -15,7 +15,7 @@ export interface Store {
 /** Statements that run one after the other, and what they are given in turn: the parameters of each. */
 export interface Fixed {
   readonly statements: ReadonlyArray<string>
-  /** Statements after these, in one transaction. Only the bare server has them. */
+  /** Statements after these, in one transaction, whose events are then given ids and read. Only the bare server has them. */
   readonly changes?: ReadonlyArray<string>
   readonly parameters: ReadonlyArray<ReadonlyArray<ReadonlyArray<string>>>
 }

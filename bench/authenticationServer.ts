@@ -35,6 +35,7 @@ import { HttpServer } from "effect/http"
 import postgres from "postgres"
 import type { Fixed, ServerOptions } from "./authenticationLoad.ts"
 import { peer } from "./authenticationPeer.ts"
+import { sequenceStatement, tailStatement } from "./authenticationStore.ts"
 import { smallestApi } from "./smallestApi.ts"
 
 const lines = createInterface({ input: process.stdin })
@@ -56,6 +57,20 @@ const bare = ({ changes = [], parameters, statements }: Fixed) => {
   const { database, host, user } = options.store
   const sql = postgres({ host, database, username: user, max: connections, idle_timeout: 0 })
   let turn = 0
+  let [sequencing, waiting, read] = [false, false, 0]
+  /** Gives committed events their ids and reads them, one run at a time, however many commits ask for one. */
+  const sequence = async () => {
+    waiting = true
+    if (sequencing) return
+    sequencing = true
+    while (waiting) {
+      waiting = false
+      await sql.unsafe(sequenceStatement, [500], { prepare: true })
+      const events = await sql.unsafe(tailStatement, [read, 500], { prepare: true })
+      read = Number(events.at(-1)?.["pos"] ?? read)
+    }
+    sequencing = false
+  }
   const server = createServer(async (_, response) => {
     const given = parameters[turn++ % parameters.length] ?? []
     let rows: ReadonlyArray<object> = []
@@ -64,7 +79,10 @@ const bare = ({ changes = [], parameters, statements }: Fixed) => {
         rows = await on.unsafe(statement, [...(given[from + at] ?? [])], { prepare: true })
     }
     await run(sql, statements)
-    if (changes.length > 0) await sql.begin((on) => run(on, changes, statements.length))
+    if (changes.length > 0) {
+      await sql.begin((on) => run(on, changes, statements.length))
+      void sequence()
+    }
     const body = JSON.stringify(rows)
     response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
     response.end(body)

@@ -1,6 +1,14 @@
 /** Stores with many keys, and the statements of the bare server: the joins of the real one. */
 import { Database } from "@narthex/postgres"
-import { Effect } from "effect"
+import { Effect, Layer, Redacted, References } from "effect"
+import type { Store } from "./authenticationLoad.ts"
+
+/** The benchmark's own connection to a store, without a word about its errors. */
+export const databaseOf = ({ database, host, user }: Store) => {
+  const url = Redacted.make(`postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`)
+  const quiet = Layer.succeed(References.MinimumLogLevel, "None")
+  return Layer.merge(Database.layer({ url, maxConnections: 1, applicationName: "bench" }), quiet)
+}
 
 /** Creates users with ten keys each, up to this number of keys. */
 const filling = [
@@ -65,22 +73,23 @@ const projectStatement = "select * from project where id = $1"
 
 /** What it then does in one transaction, as the real server does it. */
 const addChanges = [
-  `insert into ip_allowlist as list (project_id, version) values ($1, 0)
-   on conflict (project_id) do update set version = list.version`,
-  "select * from ip_rule where project_id = $1 order by position",
-  "delete from ip_rule where project_id = $1 and expires_at <= $2",
   `insert into ip_allowlist as list (project_id, version) values ($1, 1)
-   on conflict (project_id) do update set version = list.version + 1`,
-  "delete from ip_rule where project_id = $1 and cidr = $2 returning *",
+   on conflict (project_id) do update set version = list.version + 1 returning version`,
+  "select * from ip_rule where project_id = $1 order by position",
   `insert into ip_rule (project_id, cidr, label, created_at, created_by, expires_at)
    select $2, it.cidr, it.label, it.created_at, it.created_by, it.expires_at
-   from jsonb_populate_record(null::ip_rule, $1::text::jsonb) as it`,
-  "select version from ip_allowlist where project_id = $1",
+   from jsonb_populate_record(null::ip_rule, $1::text::jsonb) as it
+   on conflict (project_id, cidr) do update set label = excluded.label, created_at = excluded.created_at,
+     created_by = excluded.created_by, expires_at = excluded.expires_at, position = default`,
   `insert into event_outbox (org_id, project_id, type, source, region_id, at, internal, data, joined)
    select it.org_id, it.project_id, it.type, it.source, it.region_id, it.at, it.internal, it.data, false
    from jsonb_to_recordset($1::text::jsonb) as it(org_id uuid, project_id text, type text, source text, region_id text,
      at timestamptz, internal boolean, data jsonb)`
 ]
+
+/** What follows a commit with events, once for those that were committed meanwhile. */
+export const sequenceStatement = "select event_sequence($1) as n"
+export const tailStatement = "select * from event_log where pos > $1 order by pos limit $2"
 
 /** The statements of a new rule after the one of its credential, and their parameters for one. */
 export const adding = {
@@ -95,11 +104,7 @@ export const adding = {
       [project_id],
       [project_id],
       [project_id],
-      [project_id, at],
-      [project_id],
-      [project_id, cidr],
       [JSON.stringify(rule), project_id],
-      [project_id],
       [JSON.stringify([{ ...event, data: { version: 1, project_id } }])]
     ]
   }

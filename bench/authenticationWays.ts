@@ -1,9 +1,10 @@
 /** What is measured of an authenticated request: of bare servers, of the real one, and of peers. */
 import { Database, migrate } from "@narthex/postgres"
-import { Effect, Layer, Redacted, References } from "effect"
+import { Effect, Schedule } from "effect"
 import { type Asked, type Server, type ServerOptions, type Store, startServer } from "./authenticationLoad.ts"
 import {
   adding,
+  databaseOf,
   fill,
   headStatement,
   keyStatement,
@@ -33,7 +34,8 @@ type Servers = Readonly<Record<string, Server>>
 interface Others {
   readonly checkout: string
   readonly folder: string
-  readonly peerStore: Store
+  /** The database of better-auth. */
+  readonly peer: string
 }
 
 const call = async (port: number, path: string, body: object, token?: string) => {
@@ -81,7 +83,7 @@ const own = (options: ServerOptions, of?: string) =>
 /** What is asked with one kind of credential, of bare servers and of the real ones. */
 const waysOf = (
   credentials: Credentials,
-  { keys, servers, store }: { readonly keys: number; readonly servers: Servers; readonly store: Store }
+  { bareStore: store, keys, servers }: { readonly keys: number; readonly servers: Servers; readonly bareStore: Store }
 ) =>
   Effect.gen(function* () {
     const { bare, name, statement, used } = credentials
@@ -110,74 +112,98 @@ const waysOf = (
     })
   })
 
-/** A store with this number of keys, with the real server and the bare ones. */
-export const waysIn = (store: Store, keys: number, { checkout, folder, peerStore }: Others) =>
+/** A person with a session and an API key. */
+interface Person {
+  readonly jwt: string
+  readonly sid: string
+  readonly org_id: string
+  readonly secret: string
+}
+
+/** People who sign in at the server, and make a key each. */
+const peopleAt = async ({ port }: Server) => {
+  const people: Array<Person> = []
+  for (let n = 0; n < usedCredentials; n++) {
+    const { access_token } = await call(port, "/v1/auth/exchange", { id_token: `bench-${n}@example.com` })
+    const jwt = String(access_token)
+    const { org_id, sid } = JSON.parse(Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString())
+    const { secret } = await call(port, "/v1/api-keys/", { name: "bench" }, jwt)
+    people.push({ jwt, sid: String(sid), org_id: String(org_id), secret: String(secret) })
+  }
+  return people
+}
+
+/** Fills the store. The server that the people sign in at ends again, so that the database can be copied. */
+const filled = (store: Store, keys: number) =>
   Effect.gen(function* () {
-    const url = `postgresql:///${store.database}?host=${encodeURIComponent(store.host)}&user=${store.user}`
-    const database = Database.layer({ url: Redacted.make(url), maxConnections: 2, applicationName: "bench" })
-    return yield* Effect.gen(function* () {
-      yield* migrate
-      yield* fill(keys)
-      const { query } = yield* Database
-      const api = yield* own({ store, kind: "api" })
-      const servers: Servers = {
-        "": api,
-        ...(checkout === "" ? {} : { ", before": yield* own({ store, kind: "api" }, checkout) })
-      }
-      const people = yield* Effect.promise(async () => {
-        const all: Array<{
-          readonly jwt: string
-          readonly sid: string
-          readonly org_id: string
-          readonly secret: string
-        }> = []
-        for (let n = 0; n < usedCredentials; n++) {
-          const { access_token } = await call(api.port, "/v1/auth/exchange", { id_token: `bench-${n}@example.com` })
-          const jwt = String(access_token)
-          const { org_id, sid } = JSON.parse(Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString())
-          const { secret } = await call(api.port, "/v1/api-keys/", { name: "bench" }, jwt)
-          all.push({ jwt, sid: String(sid), org_id: String(org_id), secret: String(secret) })
-        }
-        return all
+    yield* migrate
+    yield* fill(keys)
+    const people = yield* Effect.scoped(
+      Effect.flatMap(own({ store, kind: "api" }), (api) => Effect.promise(() => peopleAt(api)))
+    )
+    const { query } = yield* Database
+    yield* query("bench", withProjects)
+    const digests = yield* query<{ readonly digest: string; readonly org_id: string }>(
+      "bench",
+      "select s.digest, k.org_id from api_key_secret s join api_key k on k.id = s.key_id where k.name = 'bench'"
+    )
+    return { people, digestOf: new Map(digests.map(({ digest, org_id }) => [org_id, digest])) }
+  }).pipe(Effect.provide(databaseOf(store)))
+
+/**
+ * A store with this number of keys, with the real server and the bare ones. Each has a copy of its own: the notification of an
+ * event reaches all that listen to a database. `Database` of this effect is where copies are made.
+ */
+export const waysIn = (store: Store, keys: number, { checkout, folder, peer }: Others) =>
+  Effect.gen(function* () {
+    const { digestOf, people } = yield* filled(store, keys)
+    const { query } = yield* Database
+    const copy = (name: string) =>
+      Effect.gen(function* () {
+        const database = `${store.database}_${name}`
+        // Backends of clients that have gone may still be on their way out.
+        yield* query("bench", "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [
+          store.database
+        ])
+        yield* query("bench", `create database ${database} template ${store.database} strategy file_copy`).pipe(
+          Effect.retry(Schedule.spaced("100 millis").pipe(Schedule.upTo({ times: 50 })))
+        )
+        return { ...store, database }
       })
-      yield* query("bench", withProjects)
-      yield* query("bench", "vacuum analyze")
-      const digests = yield* query<{ readonly digest: string; readonly org_id: string }>(
-        "bench",
-        "select s.digest, k.org_id from api_key_secret s join api_key k on k.id = s.key_id where k.name = 'bench'"
-      )
-      const digestOf = new Map(digests.map(({ digest, org_id }) => [org_id, digest]))
-      const ofKeys: Credentials = {
-        name: "API key",
-        bare: "bare, key",
-        statement: keyStatement,
-        used: people.map(({ org_id, secret }) => ({ token: secret, id: digestOf.get(org_id) ?? "", org_id }))
-      }
-      const ofSessions: Credentials = {
-        name: "JWT",
-        bare: "bare, session",
-        statement: sessionStatement,
-        used: people.map(({ jwt, org_id, sid }) => ({ token: jwt, id: sid, org_id }))
-      }
-      const of = { keys, servers, store }
-      const parameters = people.map(({ sid }) => [[sid]])
-      const smallest = yield* own({ store, kind: "smallest", statements: [sessionStatement], parameters })
-      const better = folder === "" ? undefined : yield* own({ store: peerStore, kind: "peer", folder })
-      const limit = ofSessions.bare
-      const peers = [
-        { kind: "session", tokens: better?.tokens.slice(0, usedCredentials), limit },
-        { kind: "key", tokens: better?.tokens.slice(usedCredentials), limit: ofKeys.bare }
-      ]
-      return [
-        ...(yield* waysOf(ofKeys, of)),
-        ...(yield* waysOf(ofSessions, of)),
-        { name: "smallest API", keys, limit, server: smallest, asked: [{ path: whoami, token: "token" }] },
-        // Requests of one session that arrive together share its look-up (docs/design/authorization.md Z49).
-        { name: "one JWT", keys, limit, server: api, asked: [{ path: whoami, token: people[0]?.jwt ?? "" }] },
-        ...peers.flatMap(({ kind, limit, tokens = [] }): ReadonlyArray<Way> => {
-          const asked = tokens.map((token) => ({ path: "/", token }))
-          return better === undefined ? [] : [{ name: `better-auth, ${kind}`, keys, limit, server: better, asked }]
-        })
-      ]
-    }).pipe(Effect.provide(Layer.merge(database, Layer.succeed(References.MinimumLogLevel, "None"))))
+    const bareStore = yield* copy("bare")
+    const before = checkout === "" ? undefined : yield* own({ store: yield* copy("before"), kind: "api" }, checkout)
+    const api = yield* own({ store, kind: "api" })
+    const servers: Servers = { "": api, ...(before === undefined ? {} : { ", before": before }) }
+    const ofKeys: Credentials = {
+      name: "API key",
+      bare: "bare, key",
+      statement: keyStatement,
+      used: people.map(({ org_id, secret }) => ({ token: secret, id: digestOf.get(org_id) ?? "", org_id }))
+    }
+    const ofSessions: Credentials = {
+      name: "JWT",
+      bare: "bare, session",
+      statement: sessionStatement,
+      used: people.map(({ jwt, org_id, sid }) => ({ token: jwt, id: sid, org_id }))
+    }
+    const of = { keys, servers, bareStore }
+    const parameters = people.map(({ sid }) => [[sid]])
+    const smallest = yield* own({ store: bareStore, kind: "smallest", statements: [sessionStatement], parameters })
+    const better = folder === "" ? undefined : yield* own({ store: { ...store, database: peer }, kind: "peer", folder })
+    const limit = ofSessions.bare
+    const peers = [
+      { kind: "session", tokens: better?.tokens.slice(0, usedCredentials), limit },
+      { kind: "key", tokens: better?.tokens.slice(usedCredentials), limit: ofKeys.bare }
+    ]
+    return [
+      ...(yield* waysOf(ofKeys, of)),
+      ...(yield* waysOf(ofSessions, of)),
+      { name: "smallest API", keys, limit, server: smallest, asked: [{ path: whoami, token: "token" }] },
+      // Requests of one session that arrive together share its look-up (docs/design/authorization.md Z49).
+      { name: "one JWT", keys, limit, server: api, asked: [{ path: whoami, token: people[0]?.jwt ?? "" }] },
+      ...peers.flatMap(({ kind, limit, tokens = [] }): ReadonlyArray<Way> => {
+        const asked = tokens.map((token) => ({ path: "/", token }))
+        return better === undefined ? [] : [{ name: `better-auth, ${kind}`, keys, limit, server: better, asked }]
+      })
+    ]
   })
