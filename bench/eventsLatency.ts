@@ -5,6 +5,9 @@ import { Effect, Layer } from "effect"
 import { PostgresServer } from "../packages/postgres/test/support/PostgresServer.ts"
 import { signIn } from "../test/events/support/ApiProcesses.ts"
 import { apis, commit, freshDatabase, stores } from "../test/events/support/platform.ts"
+import { postgres, programs } from "../test/harness/makers.ts"
+import { ResourceServer } from "../test/harness/ResourceServer.ts"
+import { resourcesVariable } from "../test/harness/resource.ts"
 
 export interface Latency {
   readonly events: number
@@ -37,6 +40,16 @@ const follow = async (port: number, token: string) => {
 
 const quantile = (sorted: ReadonlyArray<number>, q: number) => sorted[Math.floor((sorted.length - 1) * q)] ?? Number.NaN
 
+/** What test runs share: a Postgres server, and the API process. */
+const resources = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const server = await ResourceServer.start({ postgres, programs })
+    process.env[resourcesVariable] = server.socket
+    return server
+  }),
+  (server) => Effect.promise(() => server.stop())
+)
+
 export const latency = (rate: number, seconds: number): Promise<ReadonlyArray<Latency>> =>
   Effect.gen(function* () {
     const url = yield* freshDatabase
@@ -68,4 +81,8 @@ export const latency = (rate: number, seconds: number): Promise<ReadonlyArray<La
         return { events: waits.length, p50: quantile(waits, 0.5), p99: quantile(waits, 0.99) }
       })
     }).pipe(Effect.provide(stores(url)), Effect.scoped)
-  }).pipe(Effect.scoped, Effect.provide(Layer.fresh(PostgresServer.layer)), Effect.runPromise)
+  }).pipe(
+    Effect.scoped,
+    Effect.provide(Layer.provide(Layer.fresh(PostgresServer.layer), Layer.effectDiscard(resources))),
+    Effect.runPromise
+  )

@@ -4,20 +4,13 @@ import { once } from "node:events"
 import { resolve } from "node:path"
 import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
-import { ServerProcess } from "../../packages/postgres/test/support/ServerProcess.ts"
-import { bundle } from "../../packages/server/bundle.ts"
 import { startSharedPlatform } from "../support/SharedPlatform.ts"
 import { chromiumLaunch } from "./chromiumLaunch.ts"
-import { programSources, programsFolder } from "./programs.ts"
+import { postgres, programs } from "./makers.ts"
 import { type MakeResource, ResourceServer } from "./ResourceServer.ts"
 import { missingInCi } from "./requirements.ts"
 
 const root = resolve(import.meta.dirname, "../..")
-
-const postgres: MakeResource = async () => {
-  const server = await ServerProcess.start()
-  return { description: { url: server.url }, end: () => server.remove() }
-}
 
 const browser: MakeResource = async () => {
   const server = await chromium.launchServer(chromiumLaunch())
@@ -41,11 +34,6 @@ const build: MakeResource = () => built("npm run build", ["scripts/build.ts", "-
 
 /** The libraries in their `dist`, with declarations. Two compilers at once would read what the other one writes. */
 const libraries: MakeResource = () => built("tsc -b", ["node_modules/typescript/bin/tsc", "-b", "tsconfig.build.json"])
-
-const programs: MakeResource = async () => {
-  await bundle(programSources, programsFolder)
-  return { description: {}, end: async () => undefined }
-}
 
 export default async ({ provide }: TestProject) => {
   const missing = missingInCi()

@@ -12,6 +12,9 @@ declare module "vitest" {
 /** Milliseconds. The first build of a clone compiles every package. */
 const limit = 540_000
 
+/** The socket of the resources, for programs that are no test run. */
+export const resourcesVariable = "NARTHEX_TEST_RESOURCES"
+
 export type ResourceName = "postgres" | "chromium" | "build" | "libraries" | "programs" | "platform"
 
 /** The description of a shared resource, once it is ready. Rejects with the reason if it cannot be made. */
@@ -20,7 +23,8 @@ export const resource = <A>(name: ResourceName): Promise<A> =>
 
 const ask = <A>(name: string): Promise<A> =>
   new Promise((resolve, reject) => {
-    const asked = request({ socketPath: inject("resources"), path: `/${name}` }, (response) => {
+    const socketPath = process.env[resourcesVariable] ?? inject("resources")
+    const asked = request({ socketPath, path: `/${name}` }, (response) => {
       let text = ""
       response.setEncoding("utf8")
       response.on("data", (chunk: string) => {
