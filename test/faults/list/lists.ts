@@ -83,14 +83,8 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
     file: "packages/postgres/src/driver/Attempt.ts",
-    tests: ["packages/postgres/test/query.test.ts", "packages/postgres/test/transaction.test.ts"],
+    tests: ["packages/postgres/test/transaction.test.ts"],
     faults: [
-      {
-        id: "statement-limit-cancels",
-        find: "resume(Effect.andThen(Effect.uninterruptible(stop), Effect.fail(over)))",
-        put: "resume(Effect.fail(over))",
-        why: "A statement over its limit does not go on in Postgres."
-      },
       {
         id: "statement-failed",
         find: "attempt.doom ??= cause",
