@@ -30,55 +30,48 @@ export type Outcome =
   | { readonly _tag: "Unusable"; readonly reason: string }
 
 export class Lane {
-  readonly #root: string
-  readonly #thread: KeptThread
-  readonly #vitest: Vitest
-  readonly #source: Source
-  readonly #ran: Ran
+  readonly #options: LaneOptions
+  readonly #thread = new KeptThread()
+  readonly #source = new Source()
+  readonly #ran = new Ran()
+  #vitest: Vitest | undefined
 
-  private constructor(root: string, thread: KeptThread, vitest: Vitest, source: Source, ran: Ran) {
-    this.#root = root
-    this.#thread = thread
-    this.#vitest = vitest
-    this.#source = source
-    this.#ran = ran
+  constructor(options: LaneOptions) {
+    this.#options = options
   }
 
-  static async open(options: LaneOptions): Promise<Lane> {
-    const thread = new KeptThread()
-    const source = new Source()
-    const ran = new Ran()
-    const vitest = await createVitest(
+  async #open(): Promise<Vitest> {
+    this.#vitest ??= await createVitest(
       {
-        root: options.root,
+        root: this.#options.root,
         watch: false,
-        reporters: [ran],
+        reporters: [this.#ran],
         isolate: false,
-        pool: thread.pool,
+        pool: this.#thread.pool,
         maxWorkers: 1,
         bail: 1,
         retry: 0,
         // A disk cache goes by the text on disk, which is the same with a fault and without.
         fsModuleCache: false,
         globalSetup: [],
-        provide: options.provided,
+        provide: this.#options.provided,
         teardownTimeout: 1_000
       },
       {
-        plugins: [{ name: "planted-fault", enforce: "pre", transform: (text, id) => source.transform(text, id) }]
+        plugins: [{ name: "planted-fault", enforce: "pre", transform: (text, id) => this.#source.transform(text, id) }]
       }
     )
-    return new Lane(options.root, thread, vitest, source, ran)
+    return this.#vitest
   }
 
   /** Runs the tests of a fault with the fault in place, as `run` does. */
   async plant(fault: Fault, limits: Limits): Promise<Outcome> {
-    const file = resolve(this.#root, fault.file)
+    const file = resolve(this.#options.root, fault.file)
     this.#source.plant(file, fault)
-    this.#changed(file)
+    changed(await this.#open(), file)
     const outcome = await this.run(fault.tests, limits)
     const seen = this.#source.clear()
-    this.#changed(file)
+    changed(await this.#open(), file)
     return seen || outcome._tag === "Unusable"
       ? outcome
       : { _tag: "Unusable", reason: "its tests do not load the file" }
@@ -86,27 +79,25 @@ export class Lane {
 
   /** Runs test files as the text stands. */
   async run(tests: ReadonlyArray<string>, limits: Limits): Promise<Outcome> {
-    const project = this.#vitest.getRootProject()
+    const vitest = await this.#open()
+    const project = vitest.getRootProject()
     project.config.testTimeout = limits.test
     // Servers start in hooks; how long that takes says nothing about a fault. An endless one is ended by the run's limit.
     project.config.hookTimeout = Math.max(limits.test, limits.run)
     const begun = performance.now()
     const finished = new AbortController()
-    let late = false
-    sleep(limits.run, undefined, { signal: finished.signal }).then(
-      () => {
-        late = true
-        return this.#thread.drop()
-      },
-      () => undefined
+    const late = sleep(limits.run, undefined, { signal: finished.signal }).catch(() => undefined)
+    const running = vitest.runTestSpecifications(
+      tests.map((test) => project.createSpecification(resolve(this.#options.root, test)))
     )
-    const { unhandledErrors } = await this.#vitest.runTestSpecifications(
-      tests.map((test) => project.createSpecification(resolve(this.#root, test)))
-    )
+    const ended = await Promise.race([running, late])
     finished.abort()
-    const outcome: Outcome = late
-      ? { _tag: "TimedOut", by: `all of ${Math.round(limits.run / 1_000)} s` }
-      : outcomeOf(this.#ran.modules, performance.now() - begun)
+    if (ended === undefined) {
+      await this.#giveUp(vitest)
+      return { _tag: "TimedOut", by: `all of ${Math.round(limits.run / 1_000)} s` }
+    }
+    const { unhandledErrors } = ended
+    const outcome = outcomeOf(this.#ran.modules, performance.now() - begun)
     // What a test that timed out left behind may go on in the thread.
     if (outcome._tag === "TimedOut") await this.#thread.drop()
     const [unhandled] = unhandledErrors
@@ -121,14 +112,24 @@ export class Lane {
   }
 
   async close(): Promise<void> {
-    await this.#vitest.close()
+    await this.#vitest?.close()
     await this.#thread.drop()
   }
 
-  #changed(file: string): void {
-    this.#vitest.invalidateFile(file)
-    this.#vitest.watcher.invalidates.add(file)
+  /**
+   * Ends the thread and begins again with another Vitest: the present one may wait without end for a thread that has ended
+   * while there were further files to run.
+   */
+  async #giveUp(vitest: Vitest): Promise<void> {
+    this.#vitest = undefined
+    await this.#thread.drop()
+    vitest.close().catch(() => undefined)
   }
+}
+
+const changed = (vitest: Vitest, file: string): void => {
+  vitest.invalidateFile(file)
+  vitest.watcher.invalidates.add(file)
 }
 
 /** The test files of the present run. Vitest's own state still has those of earlier runs. */

@@ -88,7 +88,7 @@ export const runFaults = async (
   const verdicts: Array<Verdict> = []
 
   const work = async () => {
-    const lane = await Lane.open(options)
+    const lane = new Lane(options)
     let ofThread = 0
     try {
       for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
