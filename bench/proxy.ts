@@ -7,7 +7,7 @@
  * round, and results are medians of the rounds with minimum and maximum.
  *
  * Parts: relay, workers, connect, copy, memory, refuse, match. Default: all. `workers` compares a worker for each core
- * with HAProxy with as many threads.
+ * with a bare pipe for each, and with HAProxy with as many threads.
  */
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
@@ -162,10 +162,13 @@ try {
     const all = [
       direct,
       ...(await started(startNode("Narthex", "workers", cluster.address, folder))),
+      ...(await started(startNode("bare pipe", "pipes", cluster.address, folder))),
       ...(await started(startHaproxy(cluster.address, folder, cores)))
     ]
     const turns = await takeTurns(all, bench(["-c", "16", "-j", String(cores)]))
     report(`workers of 16 sessions: a transaction, ${cores} workers or threads`, turns, [
+      ["bare pipe", "cpu"],
+      ["bare pipe", "rate"],
       ["HAProxy", "cpu"],
       ["HAProxy", "rate"]
     ])

@@ -3,13 +3,14 @@
  * Prints its ports as JSON, and collects garbage for each line on stdin, which it then repeats.
  *
  * `proxy` is the real proxy with a control plane in memory, `workers` the same with a worker for each core (`worker` is
- * the program of one), and `pipe` the least that Node can do: `pipe()` in both
- * directions, which parses no messages and checks nothing. `refuser` is the least that refuses: it reads a startup
+ * the program of one), and `pipe` the least that Node can do: `pipe()` in both directions, which parses no messages and
+ * checks nothing. `pipes` is that with a process for each core, which get connections in turn. `refuser` is the least that refuses: it reads a startup
  * packet, after TLS if the client asks for it, and answers with the same error. `compute` stands for 5,000 sessions,
  * more than a Postgres takes, and costs less than its forks: it answers the startup packet as Postgres does, and ends
  * the session with the next one.
  */
 import { fork } from "node:child_process"
+import cluster from "node:cluster"
 import { readFileSync } from "node:fs"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import { availableParallelism } from "node:os"
@@ -75,6 +76,17 @@ const pipe = () =>
     server.on("error", () => client.destroy())
   })
 
+const pipes = () => {
+  if (!cluster.isPrimary) return pipe().listen({ host: "127.0.0.1", port: 0, backlog: 4_096 })
+  let waiting = availableParallelism()
+  for (let worker = waiting; worker > 0; worker--) cluster.fork()
+  // They share the port that the first one was given.
+  return cluster.on("listening", (_, { port }) => {
+    waiting -= 1
+    if (waiting === 0) ready(port)
+  })
+}
+
 const refuser = () => {
   const fatal = encodeFatal(notListed("127.0.0.1"))
   const secureContext = createSecureContext({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) })
@@ -128,4 +140,5 @@ process.on("SIGTERM", () => process.exit(0))
 if (kind === "proxy") proxy()
 else if (kind === "workers") workers()
 else if (kind === "worker") worker()
+else if (kind === "pipes") pipes()
 else listen((kind === "pipe" ? pipe : kind === "refuser" ? refuser : compute)())
