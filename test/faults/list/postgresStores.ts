@@ -177,6 +177,12 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
         why: "A project that never had a rule has an empty list."
       },
       {
+        id: "pg-list-refusal",
+        find: '            yield* query("IpAllowlistStore.change", undo, [project])\n',
+        put: "",
+        why: "A refused change leaves the version as it is."
+      },
+      {
         id: "pg-list-version-answer",
         find: "version: row?.version ?? 0",
         put: "version: 1",

@@ -4,7 +4,7 @@ import { type Cidr, parseCidr } from "../../src/allowlist/Cidr.ts"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
 import { IpRule } from "../../src/allowlist/IpRule.ts"
 import type { ProjectId } from "../../src/Ids.ts"
-import type { Transaction } from "../../src/Transaction.ts"
+import { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aProjectId, at, aUser } from "../records.ts"
@@ -107,6 +107,22 @@ export const ipAllowlistStoreContract = contract<IpAllowlistStore | Transaction>
       assert.strictEqual(yield* Effect.flip(change(project, () => Result.fail("no" as const))), "no")
       assert.lengthOf(yield* all(project), 1)
       assert.strictEqual(yield* versionOf(project), version)
+    }))
+
+  it("a refusal that is caught leaves the transaction around it as it is", () =>
+    Effect.gen(function* () {
+      const { all, change } = yield* IpAllowlistStore
+      const { run } = yield* Transaction
+      const project = aProjectId()
+      const first = rule("10.0.0.0/8", "first")
+      yield* run(
+        Effect.gen(function* () {
+          yield* listRule(project, first)
+          assert.strictEqual(yield* Effect.flip(change(project, () => Result.fail("no" as const))), "no")
+        })
+      )
+      assert.deepStrictEqual(yield* all(project), [first])
+      assert.strictEqual(yield* versionOf(project), 1)
     }))
 
   it("the allowlists of projects are separate", () =>

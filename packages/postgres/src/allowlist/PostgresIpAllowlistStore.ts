@@ -3,7 +3,7 @@
  * another.
  */
 import { IpAllowlistStore, IpRule, ProjectId } from "@narthex/core"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Effect, Layer, Option, Result, Schema } from "effect"
 import { Database } from "../database/Database.ts"
 import { reading, tableOf } from "../database/tableOf.ts"
 
@@ -44,6 +44,7 @@ const make = Effect.gen(function* () {
       ),
     change: (project, decide) =>
       transaction(
+        // A failure inside would end a transaction around this one, also where a refusal is caught.
         Effect.gen(function* () {
           const [row] = yield* query<{ readonly version: number }>(
             "IpAllowlistStore.change",
@@ -51,7 +52,13 @@ const make = Effect.gen(function* () {
              on conflict (project_id) do update set version = list.version + 1 returning version`,
             [project]
           )
-          const edit = yield* Effect.fromResult(decide(yield* all(project)))
+          const decided = decide(yield* all(project))
+          if (Result.isFailure(decided)) {
+            const undo = "update ip_allowlist set version = version - 1 where project_id = $1"
+            yield* query("IpAllowlistStore.change", undo, [project])
+            return Result.fail(decided.failure)
+          }
+          const edit = decided.success
           if (edit.removed.length > 0) {
             const gone = "delete from ip_rule where project_id = $1 and cidr = any($2)"
             yield* query("IpAllowlistStore.change", gone, [project, edit.removed])
@@ -70,9 +77,9 @@ const make = Effect.gen(function* () {
                 [project]
               )
           })
-          return { edit, version: row?.version ?? 0 }
+          return Result.succeed({ edit, version: row?.version ?? 0 })
         })
-      )
+      ).pipe(Effect.flatMap(Effect.fromResult))
   })
 })
 
