@@ -12,10 +12,11 @@ import { Database } from "./database/Database.ts"
 import { Attempts } from "./driver/Attempt.ts"
 
 /**
- * What to do while another instance is sequencing. Its snapshot may be older than this commit, so it may leave the new
- * events behind: retry a few times before the next poll.
+ * Milliseconds between tries while another instance is sequencing, the first and the last; each is twice the one before.
+ * Its snapshot may be older than this commit, so it may leave the new events behind, and a reader that it notifies does not
+ * give them ids (docs/design/events.md E14). Together the tries take as long as a poll.
  */
-const whenBusy = { retries: 3, delay: "2 millis" } as const
+const whenBusy = { first: 2, last: 128 }
 
 const make = Effect.gen(function* () {
   const { join, transaction } = yield* Database
@@ -23,14 +24,14 @@ const make = Effect.gen(function* () {
   // Holds at most one pending request: commits that arrive during a run share the next one.
   const requests = yield* Queue.sliding<void>(1)
 
-  const drain = (retriesLeft: number): Effect.Effect<void, StorageError> =>
+  const drain = (wait: number): Effect.Effect<void, StorageError> =>
     Effect.flatMap(sequence, (state) => {
-      if (state === "more") return drain(whenBusy.retries)
-      return state === "busy" && retriesLeft > 0 ? Effect.delay(drain(retriesLeft - 1), whenBusy.delay) : Effect.void
+      if (state === "more") return drain(whenBusy.first)
+      return state === "busy" && wait <= whenBusy.last ? Effect.delay(drain(2 * wait), wait) : Effect.void
     })
   const sequenceOnce = Effect.andThen(
     Queue.take(requests),
-    Effect.andThen(drain(whenBusy.retries), wake).pipe(
+    Effect.andThen(drain(whenBusy.first), wake).pipe(
       Effect.catch((error) => Effect.logDebug("Committed events wait for the next poll.", error))
     )
   )

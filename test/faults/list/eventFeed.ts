@@ -61,15 +61,21 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "feed-hinted",
-        find: "if (isDone) return",
+        find: "if (Duration.isGreaterThan(yield* untilDue, Duration.zero)) return",
         put: "",
         why: "A hint is followed by a read alone."
       },
       {
         id: "feed-due",
-        find: "Duration.isLessThan(Duration.nanos(now - sequencedAt), settings.poll)",
-        put: "true",
+        find: "Duration.subtract(settings.poll, Duration.nanos(now - sequencedAt))",
+        put: "settings.poll",
         why: "Events of an instance that has died get their ids, also while others send hints without a pause."
+      },
+      {
+        id: "feed-turned-away",
+        find: 'sequencedAt = state === "busy" ? undefined : now',
+        put: "sequencedAt = now",
+        why: "What another instance has left behind gets ids with its hint."
       },
       {
         id: "feed-refresh-ids",

@@ -5,6 +5,25 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const postgresEvents: ReadonlyArray<FaultsOfFile> = [
   {
     area: "events",
+    file: "packages/postgres/src/PostgresTransaction.ts",
+    tests: ["packages/postgres/test/events/turnedAway.test.ts"],
+    faults: [
+      {
+        id: "pg-turned-away",
+        find: "drain(2 * wait)",
+        put: "Effect.void",
+        why: "An instance that is turned away tries again."
+      },
+      {
+        id: "pg-turned-away-pauses",
+        find: "drain(2 * wait)",
+        put: "drain(10 * wait)",
+        why: "The tries go on for as long as a poll, with pauses that begin small."
+      }
+    ]
+  },
+  {
+    area: "events",
     file: "packages/postgres/src/events/logHealth.ts",
     tests: ["packages/postgres/test/events/wakeups.test.ts"],
     faults: [

@@ -90,8 +90,7 @@ export class Lane {
     const running = vitest.runTestSpecifications(
       tests.map((test) => project.createSpecification(resolve(this.#options.root, test)))
     )
-    const ended = await Promise.race([running, late])
-    finished.abort()
+    const ended = await Promise.race([running, late]).finally(() => finished.abort())
     if (ended === undefined) {
       await this.#giveUp(vitest)
       return { _tag: "TimedOut", by: `all of ${Math.round(limits.run / 1_000)} s` }

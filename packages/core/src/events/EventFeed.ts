@@ -16,6 +16,7 @@ import {
   Duration,
   Effect,
   Layer,
+  Option,
   PubSub,
   Queue,
   Schedule,
@@ -78,7 +79,7 @@ export class EventFeed extends Context.Service<
       /** The position up to which every subscriber has had everything. */
       let cursor: number | undefined
       let failures = 0
-      /** When the feed last gave events their ids, by the monotonic clock. */
+      /** When the feed last gave all events their ids, by the monotonic clock. */
       let sequencedAt: bigint | undefined
 
       /** Starts behind the log's head, and starts again when that went back. */
@@ -92,16 +93,21 @@ export class EventFeed extends Context.Service<
         return cursor
       })
 
-      /** Once for each poll, also while hints come without a pause. */
+      /** The time until events are to be given their ids by this feed. */
+      const untilDue = Effect.map(Clock.monotonicTimeNanos, (now) =>
+        sequencedAt === undefined ? Duration.zero : Duration.subtract(settings.poll, Duration.nanos(now - sequencedAt))
+      )
+
+      /**
+       * Once for each poll, also while hints come without a pause. Another instance that is sequencing may not see all that is
+       * committed, so with the hint that it sends the rest is due.
+       */
       const sequenceWhenDue = Effect.gen(function* () {
+        if (Duration.isGreaterThan(yield* untilDue, Duration.zero)) return
         const now = yield* Clock.monotonicTimeNanos
-        const isDone =
-          sequencedAt !== undefined && Duration.isLessThan(Duration.nanos(now - sequencedAt), settings.poll)
-        if (isDone) return
-        while ((yield* log.sequence) === "more") {
-          // Until the outbox is empty or another instance is sequencing.
-        }
-        sequencedAt = now
+        let state = yield* log.sequence
+        while (state === "more") state = yield* log.sequence
+        sequencedAt = state === "busy" ? undefined : now
       })
 
       /** Synchronous: a subscriber that joins later starts exactly behind the last batch, which it has not had. */
@@ -149,7 +155,10 @@ export class EventFeed extends Context.Service<
         for (;;) {
           pos = yield* pass(pos)
           failures = 0
-          yield* Effect.timeoutOption(Queue.take(hints), settings.poll)
+          const due = yield* untilDue
+          const wait = Duration.isGreaterThan(due, Duration.zero) ? due : settings.poll
+          const hint = yield* Effect.timeoutOption(Queue.take(hints), wait)
+          if (Option.isNone(hint)) sequencedAt = undefined // a timer may end a moment early
         }
       })
 

@@ -56,7 +56,7 @@ export interface EventSettings {
   readonly replay_bytes: number
   /** A replay blocked for this time leaves the budget: it is an ordinary slow reader from then on (E24, step 7). */
   readonly replay_patience: Duration.Duration
-  /** Time between two reads of the log without a hint (E14). */
+  /** Time between two reads of the log without a hint, and until a reader gives committed events their ids itself (E14). */
   readonly poll: Duration.Duration
   /** Events of one read of the log (E14). */
   readonly tail_batch: number

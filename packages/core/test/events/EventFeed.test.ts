@@ -52,14 +52,31 @@ describe("a feed", () => {
       yield* (yield* EventFeed).ready
       yield* Effect.yieldNow
       const before = { ...script.asked }
-      for (let second = 0; second < 150; second++) {
+      for (let hint = 0; hint < 21; hint++) {
         yield* script.hint
-        yield* TestClock.adjust("1 second")
+        yield* TestClock.adjust("7 seconds")
       }
       assert.deepStrictEqual(
         { sequence: script.asked.sequence - before.sequence, tail: script.asked.tail - before.tail },
-        { sequence: 2, tail: 150 }
+        { sequence: 2, tail: 21 + 2 }
       )
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("a feed that another instance has kept from giving ids does it with the next hint", () => {
+    const script = new Script()
+    return Effect.gen(function* () {
+      yield* (yield* EventFeed).ready
+      yield* TestClock.adjust("30 seconds")
+      script.busy = true
+      yield* TestClock.adjust("30 seconds")
+      script.busy = false
+      const before = script.asked.sequence
+      for (const expected of [1, 1]) {
+        yield* script.hint
+        yield* TestClock.adjust("1 second")
+        assert.strictEqual(script.asked.sequence - before, expected)
+      }
     }).pipe(Effect.provide(script.layer()))
   })
 

@@ -19,6 +19,8 @@ export class Script {
   /** The newest id of every organization, where that is not the last row's. */
   headOf: string | undefined
   fails = false
+  /** Whether another instance is giving ids. */
+  busy = false
   /** How often the log was asked for ids, and read. */
   readonly asked = { sequence: 0, tail: 0 }
   readonly #hints = Effect.runSync(PubSub.unbounded<void>())
@@ -38,7 +40,7 @@ export class Script {
     append: () => Effect.void,
     sequence: this.#answer(() => {
       this.asked.sequence += 1
-      return "idle" as const
+      return this.busy ? "busy" : "idle"
     }),
     head: this.#answer(() => ({ pos: this.head ?? this.#last?.pos ?? 0, id: this.#last?.id ?? noEvent })),
     headOf: () => this.#answer(() => this.headOf ?? this.#last?.id ?? noEvent),

@@ -72,7 +72,8 @@ export const makeLogHealth = Effect.gen(function* () {
     hears: () => hears,
     noticed: (notice: Notice) => {
       if (notice._tag === "Subscribed") subscriptions += 1
-      if (notice._tag === "Notified") notified = Math.max(notified, Number(notice.payload))
+      // Other programs on the database may use the channel, too.
+      if (notice._tag === "Notified") notified = Math.max(notified, Number(notice.payload) || 0)
       hears = notice._tag === "Notified"
       record(eventMetrics.listenUp, notice._tag === "Lost" ? 0 : 1)
     },
