@@ -12,6 +12,7 @@ import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { delimiter, join } from "node:path"
+import { canMakeCpuGroups } from "../support/cpuGroups.ts"
 
 export interface Requirement {
   readonly name: string
@@ -132,6 +133,13 @@ export const requirements: ReadonlyArray<Requirement> = [
     what: "a kernel that groups processes by session",
     how: "CONFIG_SCHED_AUTOGROUP, outside of a CPU control group",
     isMet: groupsSessions,
+    ofKernel: true
+  },
+  {
+    name: "cpu-groups",
+    what: "CPU control groups that can be made",
+    how: "run the tests as root, on Linux 5.15 or newer and where /sys/fs/cgroup can be written",
+    isMet: canMakeCpuGroups,
     ofKernel: true
   },
   {

@@ -12,7 +12,9 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { defaultRunnerSettings } from "../../packages/core/src/runner/RunnerPolicy.ts"
 import { long, times } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
+import { canMakeCpuGroups, makeCpuGroups } from "../support/cpuGroups.ts"
 import { Platform } from "../support/Platform.ts"
+import { endProcessesIn } from "../support/processesIn.ts"
 import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
 import { assertEffective, startAttack } from "./support/attackers.ts"
 import type { Means, Other } from "./support/attacks/Attack.ts"
@@ -38,8 +40,14 @@ const quotas = long ? {} : { NARTHEX_QUOTA_PROJECTS: "8", NARTHEX_QUOTA_BRANCHES
 /** The short form tries one revocation of each group, which the seed of the run chooses. */
 const tried = groups.map((group) => (long ? group : group.slice(Math.floor(Math.random() * group.length)).slice(0, 1)))
 
-/** In the long form on a disk: what the attackers make and sort would fill the memory of the machine. */
-const directory = emptyDirectory(ownAccount, long ? tmpdir() : undefined)
+const directory = emptyDirectory(ownAccount)
+/**
+ * The long form has the branches on a file system of their own, as the operator's guide advises, and that on a disk: what
+ * the attackers make and sort would fill the memory of the machine.
+ */
+const computes = emptyDirectory(ownAccount, long ? tmpdir() : undefined)
+/** The long form runs the platform as the operator's guide advises: in a CPU control group of its own, if it can make one. */
+const cpuGroups = long && canMakeCpuGroups() ? makeCpuGroups("hostile") : undefined
 let platform: Platform
 
 const reach = () => {
@@ -128,7 +136,7 @@ const attack = async () => {
   const loud = nothingMeasured()
   const took: Array<Revocations[number]> = []
   const late: typeof took = []
-  const attackers = await startAttack(means)
+  const attackers = await startAttack(means, cpuGroups?.others)
   try {
     const end = performance.now() + seconds * 1_000
     const working = async () => {
@@ -162,12 +170,25 @@ const attack = async () => {
 
 describe("a hostile organization and a stranger", () => {
   beforeAll(async () => {
-    const settings = { NARTHEX_RATE_LIMITS: "on", NARTHEX_PROXY_WORKERS: "2", ...quotas }
-    platform = await Platform.start(directory.path, ownAccount, settings, { detached: true })
+    const settings = {
+      NARTHEX_RATE_LIMITS: "on",
+      NARTHEX_PROXY_WORKERS: "2",
+      NARTHEX_COMPUTE_DIR: computes.path,
+      ...quotas
+    }
+    platform = await Platform.start(directory.path, ownAccount, settings, {
+      detached: true,
+      cpuGroup: cpuGroups?.platform
+    })
+    if (long && cpuGroups === undefined)
+      note("The platform is in no CPU control group: run it as root to measure that.")
   })
   afterAll(async () => {
     await platform?.clear()
+    await endProcessesIn(computes.path)
+    await cpuGroups?.remove()
     directory.remove()
+    computes.remove()
   })
 
   it(

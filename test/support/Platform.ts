@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { within } from "../harness/eventually.ts"
 import { resource } from "../harness/resource.ts"
+import { enterCpuGroup } from "./cpuGroups.ts"
 import { endProcessesIn } from "./processesIn.ts"
 import { type Account, asAccount, baseEnvironment, programs } from "./surroundings.ts"
 
@@ -23,6 +24,16 @@ export interface Ready {
 
 /** Milliseconds for a start or a stop, which take a few seconds; the limit only detects hangs. */
 const limit = 60_000
+
+export interface StartOptions {
+  /** In a session of its own, as one that is started at another terminal. */
+  readonly detached?: boolean
+  /** The CPU control group that it is started in, and may divide. */
+  readonly cpuGroup?: string | undefined
+}
+
+const groupOf = (group: string | undefined): Record<string, string> =>
+  group === undefined ? {} : { NARTHEX_CPU_GROUP: group }
 
 /** Lines of the log that a failure shows. */
 const shown = 20
@@ -69,22 +80,19 @@ export class Platform {
   }
 
   /**
-   * Resolves when the platform is up; rejects with the end of its log when it ends before that or takes too long. `detached`:
-   * in a session of its own, as one that is started at another terminal.
+   * Resolves when the platform is up; rejects with the end of its log when it ends before that or takes too long.
    */
   static async start(
     directory: string,
     account: Account,
     environment: Record<string, string>,
-    { detached = false } = {}
+    options: StartOptions = {}
   ): Promise<Platform> {
     await resource("build")
     const log: Array<string> = []
     const print = () => console.info(`The platform in ${directory}:\n${log.join("\n")}`)
     try {
-      const platform = await Platform.startBuilt(directory, account, environment, (line) => log.push(line), {
-        detached
-      })
+      const platform = await Platform.startBuilt(directory, account, environment, (line) => log.push(line), options)
       platform.#ended.finally(print)
       return platform
     } catch (error) {
@@ -99,16 +107,23 @@ export class Platform {
     account: Account,
     environment: Record<string, string>,
     onLine: (line: string) => void,
-    { detached = false } = {}
+    { cpuGroup, detached = false }: StartOptions = {}
   ): Promise<Platform> {
     const { args, command, options } = asAccount(account, [programs.platform])
     const child = spawn(command, args, {
       cwd: directory,
-      env: { ...baseEnvironment(), ...anyPorts, NARTHEX_DATA_DIR: join(directory, "data"), ...environment },
+      env: {
+        ...baseEnvironment(),
+        ...anyPorts,
+        NARTHEX_DATA_DIR: join(directory, "data"),
+        ...groupOf(cpuGroup),
+        ...environment
+      },
       stdio: ["ignore", "pipe", "pipe"],
       detached,
       ...options
     })
+    if (cpuGroup !== undefined && child.pid !== undefined) enterCpuGroup(cpuGroup, child.pid)
     const log: Array<string> = []
     createInterface({ input: child.stderr }).on("line", (line) => {
       log.push(line)

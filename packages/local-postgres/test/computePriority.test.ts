@@ -80,7 +80,7 @@ describe("the priority of computes", () => {
       const started = startPostgres(cluster, yield* findMachine(options))
       const postmaster = yield* Effect.acquireRelease(started, () => Effect.orDie(stopPostgres(cluster)))
       assert.deepStrictEqual(yield* prioritiesOf(options.dataDir), new Set([lowerBy(5)]))
-      yield* yieldFully(postmaster)
+      yield* yieldFully(postmaster, cluster.name)
       assert.deepStrictEqual(yield* prioritiesOf(options.dataDir), new Set([lowerBy(10)]))
     }).pipe(Effect.scoped)
   )

@@ -1,7 +1,7 @@
 /** The sessions of tenants and the platform share a machine's CPU, also where the kernel groups processes by session. */
 import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { availableParallelism, constants, getPriority, tmpdir } from "node:os"
+import { constants, getPriority, tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -16,6 +16,7 @@ import {
   yieldProcess
 } from "../src/machine/sessionGroups.ts"
 import { niceness } from "../src/machine/yieldingCpu.ts"
+import { contention } from "./contention.ts"
 import { open, runningBranch } from "./runningBranch.ts"
 
 /** The nice value of a process's group. */
@@ -54,19 +55,6 @@ const processes = (server: number, sessions: Readonly<Record<number, string>>, w
     }),
     ({ proc }) => Effect.sync(() => rmSync(proc, { recursive: true }))
   )
-
-/** Keeps every core busy, with one process more than there are cores. */
-const contention = Effect.acquireRelease(
-  Effect.sync(() =>
-    Array.from({ length: availableParallelism() + 1 }, () =>
-      spawn("nice", ["-n", "19", process.execPath, "-e", "for (;;);"], { stdio: "ignore" })
-    )
-  ),
-  (processes) =>
-    Effect.sync(() => {
-      for (const it of processes) it.kill("SIGKILL")
-    })
-)
 
 layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions", (it) => {
   const tags = ["autogroup"]

@@ -14,6 +14,8 @@ export interface Task {
   readonly run: "lock" | "standby" | "store" | "compute" | "program"
   readonly dataDir: string
   readonly binaries: string
+  /** The CPU control group that it is started in, and may divide. */
+  readonly cpuGroup?: string
   /** Where a program writes its pid and that of its parent. */
   readonly file?: string
   /** The user to change to at the start. */

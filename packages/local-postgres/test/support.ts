@@ -14,6 +14,7 @@ import { Reactivity } from "effect/reactivity"
 import { within } from "../../../test/harness/eventually.ts"
 import { program } from "../../../test/harness/programs.ts"
 import { requirements } from "../../../test/harness/requirements.ts"
+import { enterCpuGroup } from "../../../test/support/cpuGroups.ts"
 import { useClusterTemplates } from "../testing/clusterTemplates.ts"
 import { postgresAskedFor } from "../testing/postgresPrograms.ts"
 import { scratchParent } from "../testing/scratchParent.ts"
@@ -112,6 +113,7 @@ const start = async (task: Task) => {
   const child = spawn(process.execPath, [script, JSON.stringify(task)], {
     stdio: ["pipe", "pipe", "pipe"]
   })
+  if (task.cpuGroup !== undefined && child.pid !== undefined) enterCpuGroup(task.cpuGroup, child.pid)
   let complaint = ""
   child.stderr.on("data", (chunk: Buffer) => {
     complaint += chunk.toString()

@@ -38,6 +38,7 @@ const layerLocal = (settings: Settings) => {
   const options = {
     dataDir: settings.data_dir,
     computeDir: settings.compute_dir ?? undefined,
+    cpuGroup: settings.cpu_group ?? undefined,
     binaries: settings.postgres_bin ?? undefined
   }
   const patience = settings.compute_standby

@@ -4,6 +4,8 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 const groups = ["packages/local-postgres/test/sessionGroups.test.ts"]
 const priority = ["packages/local-postgres/test/computePriority.test.ts"]
 
+const controlGroups = ["packages/local-postgres/test/CpuGroups.test.ts"]
+
 export const localProcesses: ReadonlyArray<FaultsOfFile> = [
   {
     area: "computes",
@@ -87,7 +89,7 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "groups-unwatched",
-        find: "yield* Effect.forkScoped(yieldGroups(postmasters, superuser))",
+        find: "yield* Effect.forkScoped(grouped(yieldGroups(servers, superuser)))",
         put: "",
         why: "Sessions that begin while the machine is busy yield the CPU.",
         needs: "autogroup"
@@ -190,7 +192,7 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "compute-niceness-serving",
-        find: "      yield* yieldFully(postmaster)\n",
+        find: "      yield* yieldFully(postmaster, cluster.name)\n",
         put: "",
         why: "A server that serves yields the CPU fully."
       }
@@ -203,9 +205,148 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "compute-niceness-restarted",
-        find: "    yield* yieldFully(postmaster)\n",
+        find: "    yield* yieldFully(postmaster, cluster.name)\n",
         put: "",
         why: "A server that was restarted to end a right yields the CPU as any other."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/CpuGroups.ts",
+    tests: controlGroups,
+    faults: [
+      {
+        id: "cpu-group-stranger",
+        find: "if (![...pidsIn(directory), ...pidsIn(platform)].includes(process.pid)) {",
+        put: "if (false) {",
+        why: "A control group of other processes is not divided."
+      },
+      {
+        id: "cpu-group-controller",
+        find: 'if (!existsSync(join(groups.copies, "cpu.idle"))) {',
+        put: "if (false) {",
+        why: "A control group without the CPU's controller is refused with what is missing."
+      },
+      {
+        id: "cpu-group-delegation",
+        find: "if (groups.version === 2) writeFileSync",
+        put: "if (groups.version !== 2) writeFileSync",
+        why: "Version 2 needs the controller for the groups within."
+      },
+      {
+        id: "cpu-group-sweep",
+        find: 'entry.isDirectory() && entry.name.startsWith("narthex-")',
+        put: "false",
+        why: "Groups of servers that have ended do not stay."
+      },
+      {
+        id: "cpu-group-foreign-sweep",
+        find: 'entry.isDirectory() && entry.name.startsWith("narthex-")',
+        put: "entry.isDirectory()",
+        why: "Groups that the platform has not made stay."
+      },
+      {
+        id: "cpu-group-left",
+        find: "left > 0 && !removeGroup(group)",
+        put: "left > 50 && !removeGroup(group)",
+        why: "The group of a server that was stopped is removed."
+      },
+      {
+        id: "cpu-group-share",
+        find: "if (!isBusy) setWeight(groups, group, weights.server)",
+        put: "",
+        tests: ["packages/local-postgres/test/busyServers.test.ts"],
+        why: "A server that is busy no longer has its share again."
+      },
+      {
+        id: "cpu-group-version-1",
+        find: "Math.round((weight * 1024) / 100)",
+        put: "weight",
+        why: "Version 1 counts shares otherwise than version 2."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/busyServers.ts",
+    tests: ["packages/local-postgres/test/busyServers.test.ts"],
+    faults: [
+      {
+        id: "busy-ended-twice",
+        find: "if (!after.processes.has(pid)) ran -= then.ran",
+        put: "if (!after.processes.has(pid)) ran -= 0",
+        why: "What a session ran before counts once."
+      },
+      {
+        id: "busy-negative",
+        find: "ran = Math.max(0, ran)",
+        put: "ran = ran + 0",
+        why: "A session that has just ended is no negative demand."
+      },
+      {
+        id: "busy-waiting",
+        find: "wasBusy ? ran + waited > 0.25",
+        put: "wasBusy ? ran > 0.25",
+        why: "A busy server that gets nothing is busy."
+      },
+      {
+        id: "busy-start",
+        find: "steady > 0 || ran > 0.5",
+        put: "ran + waited > 0.5",
+        why: "Processes that wait shortly, as at a start, do not make a server busy."
+      },
+      {
+        id: "busy-steady",
+        find: "steady > 0 || ran > 0.5",
+        put: "ran > 0.5",
+        why: "One session that computes makes its server busy, whatever it gets."
+      },
+      {
+        id: "busy-attended",
+        find: "former === undefined || groups.attended.has(cluster)",
+        put: "former === undefined",
+        why: "A revocation does not wait for the CPU with the sessions that it ends."
+      },
+      {
+        id: "busy-attended-once",
+        find: "if (others > 0) attended.set(cluster, others)",
+        put: "if (others > 9) attended.set(cluster, others)",
+        why: "Several changes of roles may run at once."
+      },
+      {
+        id: "busy-forgotten",
+        find: "if (!running.has(cluster)) known.delete(cluster)",
+        put: "if (!running.has(cluster)) known.has(cluster)",
+        why: "What is known of a server ends with it."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/yieldFully.ts",
+    tests: controlGroups,
+    faults: [
+      {
+        id: "cpu-group-adopted",
+        find: "inside?.has(pid) === false && joinGroup(group, pid)",
+        put: "inside?.has(pid) === undefined",
+        why: "A server that an earlier process has started gets its group.",
+        needs: "cpu-groups"
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/programStarter.ts",
+    tests: controlGroups,
+    faults: [
+      {
+        id: "cpu-group-entered",
+        find: "if (group !== undefined && child.pid !== undefined) enter(group, child.pid)",
+        put: "",
+        why: "A program that works for a tenant has the share of those.",
+        needs: "cpu-groups"
       }
     ]
   }

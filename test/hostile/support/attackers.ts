@@ -8,6 +8,7 @@ import { within } from "../../harness/eventually.ts"
 import { note } from "../../harness/note.ts"
 import { program } from "../../harness/programs.ts"
 import { toLog } from "../../harness/toLog.ts"
+import { enterCpuGroup } from "../../support/cpuGroups.ts"
 import type { Means } from "./attacks/Attack.ts"
 import { attacks } from "./attacks/attacks.ts"
 
@@ -19,11 +20,12 @@ const apart = `echo ${niceness} > /proc/self/autogroup; exec nice -n ${niceness}
 
 /**
  * The attackers stand for other machines, but they run on the platform's. So they yield the CPU to it, as computes do, in a
- * session that is not that of the test or the platform.
+ * session that is not that of the test or the platform, and where there are control groups, in one for other machines.
  */
-export const startAttack = async (means: Means) => {
+export const startAttack = async (means: Means, cpuGroup?: string) => {
   const command = [process.execPath, await program("attackers"), JSON.stringify(means)]
   const child = spawn("setsid", ["sh", "-c", apart, "sh", ...command], { stdio: ["pipe", "pipe", "pipe"] })
+  if (cpuGroup !== undefined && child.pid !== undefined) enterCpuGroup(cpuGroup, child.pid)
   toLog(child.stderr)
   const lines = createInterface({ input: child.stdout })
   await within("the attackers to begin", once(lines, "line"))

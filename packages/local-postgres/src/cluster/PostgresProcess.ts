@@ -15,6 +15,7 @@ import { statSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Effect, Option, Schedule } from "effect"
+import { groupOfServer, leaveGroup } from "../machine/CpuGroups.ts"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import { type Identity, ownerOf } from "../machine/PostgresUser.ts"
@@ -94,10 +95,11 @@ const meetsLeftovers = (error: LocalPostgresError) =>
 export const stopPostgres = Effect.fn("stopPostgres")(function* (cluster: Cluster) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
-    if (yield* endProcess(running.value, cluster)) return
+    if (yield* endProcess(running.value, cluster)) return yield* leaveGroup(cluster.name)
   }
   yield* endRemaining(cluster)
   yield* clearRemains(cluster)
+  yield* leaveGroup(cluster.name)
 })
 
 /**
@@ -112,6 +114,7 @@ export const killPostgres = Effect.fn("killPostgres")(function* (cluster: Cluste
   }
   yield* endRemaining(cluster)
   yield* clearRemains(cluster)
+  yield* leaveGroup(cluster.name)
 })
 
 /** A stopped process does not react to SIGQUIT; Postgres itself would wait 5 seconds for it. */
@@ -155,21 +158,22 @@ const endRemaining = Effect.fnUntraced(function* (cluster: Cluster) {
  */
 const endsBeforeOthers = { PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj", PG_OOM_ADJUST_VALUE: "800" }
 
-const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: Identity) => {
+const spawnPostmaster = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine, owner: Identity) {
   const postgres = join(machine.binaries.directory, "postgres")
   const args = ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`]
   const [command, given] =
     cluster.purpose === "compute" ? yieldingCpu(postgres, args, preparingNiceness) : ([postgres, args] as const)
-  return startServer({
+  return yield* startServer({
     command,
     args: given,
     from: "/",
     environment: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,
     identity: machine.user.drops ? owner : undefined,
     directory: cluster.data,
+    group: cluster.purpose === "compute" ? yield* groupOfServer(cluster.name) : undefined,
     log: cluster.log
   })
-}
+})
 
 /** Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log. */
 const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, logFrom: number) =>

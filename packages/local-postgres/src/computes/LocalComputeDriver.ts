@@ -24,13 +24,15 @@ import { hasData, putData, removeData, sweepData } from "../cluster/ClusterData.
 import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { openSocketLinks } from "../cluster/SocketLinks.ts"
+import { attending } from "../machine/busyServers.ts"
+import { CpuGroups, groupOfServer, openCpuGroups } from "../machine/CpuGroups.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
 import { yieldGroups } from "../machine/sessionGroups.ts"
 import { awaitDirectory, type StandbyOptions } from "../machine/standby.ts"
 import { yieldFully } from "../machine/yieldFully.ts"
-import { asComputeFailed } from "./asComputeFailed.ts"
+import { asComputeFailed, type DriverFailure } from "./asComputeFailed.ts"
 import { branchFences } from "./BranchFences.ts"
 import { branchLocks } from "./BranchLocks.ts"
 import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
@@ -45,6 +47,8 @@ export interface LocalComputeOptions extends LocalPostgresOptions {
   readonly limits?: Partial<ComputeLimits> | undefined
   /** `NARTHEX_COMPUTE_DIR`: the directory of the clusters. Default: `computes` in the data directory. */
   readonly computeDir?: string | undefined
+  /** `NARTHEX_CPU_GROUP`: the CPU control group of this process, which the driver divides. Default: none. */
+  readonly cpuGroup?: string | undefined
 }
 
 /** Adopts the computes that an earlier process left running, starts none, and stops all when the scope closes. */
@@ -76,6 +80,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   )
   const versions = yield* Effect.forEach(yield* allClusters, (cluster) => Effect.option(majorOf(cluster.data)))
   const machine = yield* findMachine(options, versions.flatMap(Option.toArray)[0])
+  const groups = options.cpuGroup === undefined ? undefined : yield* openCpuGroups(options.cpuGroup)
+  const grouped = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, CpuGroups, groups)
   const links = computeLinks(yield* openSocketLinks(dataDir))
   const locked = branchLocks()
   const diskUsageOf = makeDiskUsage()
@@ -152,7 +158,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const former = applied.get(branch)
     const mayRevoke = !(former?.roles.every(isKept) ?? false)
     applied.delete(branch)
-    yield* enforceRoles({ confirm: confirm(branch), machine, links, limits }, cluster, { roles, mayRevoke, prepares })
+    const means = { confirm: confirm(branch), machine, links, limits }
+    yield* attending(cluster.name, enforceRoles(means, cluster, { roles, mayRevoke, prepares }))
     applied.set(branch, { roles, prepared: prepares || former?.prepared === true })
   })
 
@@ -220,7 +227,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
       const postmaster = yield* startPostgres(cluster, machine)
       if (matches && !runs) applied.set(branch_id, { roles, prepared: true })
       else yield* enforce(cluster, roles, true)
-      yield* yieldFully(postmaster)
+      yield* yieldFully(postmaster, cluster.name)
       yield* confirm(branch_id)
       const address = yield* links.put(name, cluster)
       yield* links.remove(former)
@@ -261,13 +268,16 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     return computes
   }).pipe(Effect.withSpan("LocalComputeDriver.running"))
 
-  /** The pids of the servers that a link leads to. */
-  const postmasters = links.all.pipe(
+  const serverOf = (cluster: Cluster) =>
+    Effect.map(findPostmaster(cluster), (found) =>
+      Option.toArray(found).map((postmaster) => ({ postmaster, cluster: cluster.name }))
+    )
+
+  /** The servers that a link leads to. */
+  const servers = links.all.pipe(
     Effect.map((all) => [...new Set(all.map(({ cluster }) => cluster))]),
-    Effect.flatMap((running) =>
-      Effect.forEach(running, (it) => findPostmaster(clusterAt(it, "compute")), { concurrency: 8 })
-    ),
-    Effect.map((pids) => pids.flatMap(Option.toArray)),
+    Effect.flatMap((linked) => Effect.forEach(linked, (it) => serverOf(clusterAt(it, "compute")), { concurrency: 8 })),
+    Effect.map((all) => all.flat()),
     Effect.orElseSucceed(() => [])
   )
 
@@ -277,23 +287,29 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     if (yield* isRunning(cluster)) yield* stopUnlinked(cluster)
     else yield* stopAll(cluster)
   }
-  yield* Effect.forkScoped(yieldGroups(postmasters, superuser))
+  // What an earlier process has left running may be in another group, and its group may yield as that of a busy server.
+  for (const { cluster, postmaster } of groups === undefined ? [] : yield* servers)
+    yield* grouped(Effect.andThen(groupOfServer(cluster), yieldFully(postmaster, cluster)))
+  yield* Effect.forkScoped(grouped(yieldGroups(servers, superuser)))
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(allClusters, (all) => Effect.forEach(all, stopAll, { concurrency: 8, discard: true })).pipe(
+      grouped,
       Effect.catch((error) => Effect.logError("Some computes could not be stopped and are still running.", error))
     )
   )
 
+  const answer = <A, R>(call: Effect.Effect<A, DriverFailure, R>) => asComputeFailed(grouped(call))
+
   return ComputeDriver.of({
-    createBranch: (branch, parent) => asComputeFailed(fenced(branch, createBranch(branch, parent))),
-    resetBranch: (branch, parent) => asComputeFailed(fenced(branch, resetBranch(branch, parent))),
-    deleteBranch: (branch) => asComputeFailed(fenced(branch, deleteBranch(branch))),
-    start: (wanted) => asComputeFailed(fenced(wanted.branch_id, start(wanted))),
-    stop: (endpoint) => asComputeFailed(stop(endpoint)),
-    applyRoles: (branch, roles) => asComputeFailed(fenced(branch, applyRolesTo(branch, roles))),
-    needsRoles: (branch, roles) => asComputeFailed(needsRolesAt(branch, roles)),
-    running: asComputeFailed(running),
+    createBranch: (branch, parent) => answer(fenced(branch, createBranch(branch, parent))),
+    resetBranch: (branch, parent) => answer(fenced(branch, resetBranch(branch, parent))),
+    deleteBranch: (branch) => answer(fenced(branch, deleteBranch(branch))),
+    start: (wanted) => answer(fenced(wanted.branch_id, start(wanted))),
+    stop: (endpoint) => answer(stop(endpoint)),
+    applyRoles: (branch, roles) => answer(fenced(branch, applyRolesTo(branch, roles))),
+    needsRoles: (branch, roles) => answer(needsRolesAt(branch, roles)),
+    running: answer(running),
     // The space that is left is measured with what takes it: a disk fills while nothing starts.
-    diskUsage: asComputeFailed(Effect.andThen(disk.free, Effect.flatMap(allClusters, diskUsageOf)))
+    diskUsage: answer(Effect.andThen(disk.free, Effect.flatMap(allClusters, diskUsageOf)))
   })
 })

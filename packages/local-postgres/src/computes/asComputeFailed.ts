@@ -7,9 +7,9 @@ import { ComputeFailed } from "@narthex/core"
 import { Effect } from "effect"
 import type { ImpossibleRequest, LocalPostgresFailure, NoRoomNow } from "../machine/LocalPostgresError.ts"
 
-type Failure = LocalPostgresFailure | ImpossibleRequest | NoRoomNow
+export type DriverFailure = LocalPostgresFailure | ImpossibleRequest | NoRoomNow
 
-export const asComputeFailed = <A, R>(effect: Effect.Effect<A, Failure, R>) => Effect.mapError(effect, failureOf)
+export const asComputeFailed = <A, R>(effect: Effect.Effect<A, DriverFailure, R>) => Effect.mapError(effect, failureOf)
 
 /**
  * Too many connections, no replication slot, a lock or a statement that took too long, a deadlock, and a server that stops
@@ -19,7 +19,7 @@ const busyStates = new Set(["53300", "53400", "55P03", "57014", "40P01", "57P01"
 
 const outOfSpace = /no space left|disk full|ENOSPC/i
 
-const failureOf = (error: Failure) => {
+const failureOf = (error: DriverFailure) => {
   switch (error._tag) {
     case "ImpossibleRequest":
       return new ComputeFailed({ reason: error.reason, retryable: false })

@@ -44,7 +44,7 @@ export const enforceRoles = Effect.fn("enforceRoles")(function* (
     yield* Effect.mapError(applyRoles(cluster, { ...wanted, within: patience, patience }), (error) =>
       error._tag === "RolesNotApplied" ? error.reason : error
     )
-    yield* yieldFully(postmaster)
+    yield* yieldFully(postmaster, cluster.name)
   })
   const confirmed = Effect.andThen(again, confirm)
   yield* Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster)))

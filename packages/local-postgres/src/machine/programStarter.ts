@@ -29,6 +29,8 @@ export interface Program {
   readonly identity?: Identity | undefined
   /** Opened for the program, which can enter it as `/proc/self/fd/3`. */
   readonly directory?: string | undefined
+  /** The directory of a control group that it enters, if it can (`CpuGroups`). */
+  readonly group?: string | undefined
   /** Of a server, in a session of its own, which goes on when this process ends: the file for its output. */
   readonly log?: string
 }
@@ -51,7 +53,7 @@ interface Heard {
 /** The code of the small process. It is passed as text, so it refers to nothing outside of itself. */
 const serve = (parent: number) => {
   const { spawn } = process.getBuiltinModule("node:child_process")
-  const { closeSync, constants, openSync } = process.getBuiltinModule("node:fs")
+  const { closeSync, constants, openSync, writeFileSync } = process.getBuiltinModule("node:fs")
   const running = new Map<number, ChildProcess>()
   // Without the last argument, the end of the other process is an error that ends this one before it has killed anything.
   const say = (heard: Heard) => process.send?.(heard, undefined, undefined, () => undefined)
@@ -60,7 +62,16 @@ const serve = (parent: number) => {
     process.exit()
   }
 
-  const start = ({ args, command, directory, environment, from, id, identity, log }: Start) => {
+  /** Before it starts others, which would stay. One that cannot enter has its priority, and ends with its own reason. */
+  const enter = (group: string, pid: number) => {
+    try {
+      writeFileSync(`${group}/cgroup.procs`, String(pid), { flag: "r+" })
+    } catch {
+      // The operator has removed the group, or the process has ended.
+    }
+  }
+
+  const start = ({ args, command, directory, environment, from, group, id, identity, log }: Start) => {
     const opened: Array<number> = []
     const open = (path: string, flags: string | number, mode?: number) => {
       const file = openSync(path, flags, mode)
@@ -77,6 +88,7 @@ const serve = (parent: number) => {
         stdio: ["ignore", output, output, entered],
         ...identity
       })
+      if (group !== undefined && child.pid !== undefined) enter(group, child.pid)
       const text = { out: "", err: "" }
       child.stdout?.setEncoding("utf8").on("data", (part: string) => {
         text.out += part

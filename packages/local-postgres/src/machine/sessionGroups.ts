@@ -16,7 +16,9 @@
  */
 import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism, constants, getPriority, setPriority } from "node:os"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
+import { type Known, type RunningServer, yieldBusy } from "./busyServers.ts"
+import { CpuGroups } from "./CpuGroups.ts"
 import { childrenOf } from "./Processes.ts"
 import { niceness } from "./yieldingCpu.ts"
 
@@ -40,15 +42,20 @@ const pause = "100 millis"
  */
 const searches = 10
 
+/** Searches after which it is decided anew which servers are busy: a shorter time would take a connection for work. */
+const searchesPerLook = 5
+
 /** The lowest share that the kernel has. */
 const nicest = 19
 
 /**
- * Lets the sessions of servers yield the CPU to this process, as long as it is run. `postmasters`: the pids of servers.
+ * Lets the sessions of servers yield the CPU to this process, as long as it is run. `running`: the servers.
  * `supervisor`: the role of this process, whose sessions are left alone, because they end the rights of others.
  */
-export const yieldGroups = <R>(postmasters: Effect.Effect<ReadonlyArray<number>, never, R>, supervisor: string) =>
+export const yieldGroups = <R>(running: Effect.Effect<ReadonlyArray<RunningServer>, never, R>, supervisor: string) =>
   Effect.gen(function* () {
+    const controlled = yield* CpuGroups
+    const known: Known = new Map()
     const groups = yield* groupsSessions
     const yieldCpu = (pid: number, by: number) => {
       const yields = yieldProcess(pid, by)
@@ -58,8 +65,11 @@ export const yieldGroups = <R>(postmasters: Effect.Effect<ReadonlyArray<number>,
     while (true) {
       yield* Effect.sleep(pause)
       if (!isContended()) continue
-      const shares = sharesOf(yield* postmasters)
+      const servers = yield* running
+      const shares = sharesOf(servers.map(({ postmaster }) => postmaster))
       for (let search = 0; search < searches; search++) {
+        if (controlled !== undefined && search % searchesPerLook === 0)
+          yieldBusy(controlled, servers, known, Number(yield* Clock.monotonicTimeNanos))
         yield* yieldNewSessions(shares, supervisor, yielding, { proc: "/proc", yieldCpu })
         yield* Effect.sleep(pause)
       }

@@ -1,6 +1,7 @@
 /** The end of a server's preparation: from then on its processes yield the CPU as those of every tenant. */
 import { constants, getPriority, setPriority } from "node:os"
 import { Effect } from "effect"
+import { CpuGroups, joinGroup, pidsIn } from "./CpuGroups.ts"
 import { childrenOf } from "./Processes.ts"
 import { yieldGroup } from "./sessionGroups.ts"
 import { niceness } from "./yieldingCpu.ts"
@@ -12,11 +13,18 @@ import { niceness } from "./yieldingCpu.ts"
  * The postmaster comes first, because what it starts then inherits it. A process that it is just starting is not among its
  * children yet, so they are looked at until a look has nothing to change.
  */
-export const yieldFully = (postmaster: number) =>
+export const yieldFully = (postmaster: number, cluster: string) =>
   Effect.gen(function* () {
+    const group = (yield* CpuGroups)?.of(cluster)
     const lowest = Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness)
-    while ([postmaster, ...childrenOf(postmaster)].map((pid) => lower(pid, lowest)).some((changed) => changed))
-      yield* Effect.sleep(1)
+    const look = () => {
+      const inside = group === undefined ? undefined : new Set(pidsIn(group))
+      return [postmaster, ...childrenOf(postmaster)].map((pid) => {
+        const entered = group !== undefined && inside?.has(pid) === false && joinGroup(group, pid)
+        return lower(pid, lowest) || entered
+      })
+    }
+    while (look().some((changed) => changed)) yield* Effect.sleep(1)
   })
 
 /** Whether the priority of the process was higher. One that has ended has none. */

@@ -34,6 +34,12 @@ export const store = {
     "`computes` in NARTHEX_DATA_DIR",
     "The directory of the databases of branches with NARTHEX_COMPUTE=local. In production, a directory on another file system than the store's: what tenants write then cannot fill the store's disk."
   ),
+  cpu_group: optional(
+    "NARTHEX_CPU_GROUP",
+    forms.path,
+    "none: the processes of computes have a lower priority",
+    "With NARTHEX_COMPUTE=local: the directory of the CPU control group of this process, which it may divide, as `Delegate=yes` gives it to a unit of systemd. Each database gets a share of the CPU in it, and a busy one runs only while no other process wants the core. Linux 5.15 or newer."
+  ),
   compute_standby: optional(
     "NARTHEX_COMPUTE_STANDBY",
     forms.duration,

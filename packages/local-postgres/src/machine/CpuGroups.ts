@@ -1,0 +1,144 @@
+/**
+ * CPU control groups (cgroups(7), version 1 or 2) within one that the operator gives to the platform: `platform` for this
+ * process and what it starts, `copies` for the programs that copy, and one for each server of a tenant.
+ *
+ * A group has its share of the CPU however many processes it has, and a process begins in the group of the one that has
+ * started it. So the share of a server does not grow with its sessions, and none has to be looked for.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Context, Effect } from "effect"
+import { LocalPostgresError } from "./LocalPostgresError.ts"
+
+export interface OpenCpuGroups {
+  /** The directory of the group for programs that copy. */
+  readonly copies: string
+  /** That of the group of a server, by the name of its cluster. `groupOfServer` makes it. */
+  readonly of: (cluster: string) => string
+  readonly version: 1 | 2
+  /** The clusters whose groups yield the CPU to every other process. */
+  readonly busy: Set<string>
+  /** The clusters whose roles are being changed, and how many times at once. They are not busy. */
+  readonly attended: Map<string, number>
+}
+
+/** `undefined`: the operator gives no control group, and priorities alone have to do (`yieldingCpu`). */
+export const CpuGroups = Context.Reference<OpenCpuGroups | undefined>("@narthex/local-postgres/CpuGroups", {
+  defaultValue: () => undefined
+})
+
+/**
+ * Shares of the CPU, as `cpu.weight` of version 2 has them, between 1 and 10,000. Only their ratio counts. Groups of
+ * `cpu.idle` have 0.3. One tenant may have twenty servers start at once, and the platform more than all of them.
+ */
+const weights = { platform: 40, copies: 10, server: 5 }
+
+/** How often processes are moved that others have started meanwhile. */
+const rounds = 20
+
+/** Divides a control group. This process has to be in it, and moves to `platform` with every other process there. */
+export const openCpuGroups = (directory: string) =>
+  changing(`Dividing the CPU control group ${directory} (NARTHEX_CPU_GROUP)`, () => divide(directory))
+
+const divide = (directory: string): OpenCpuGroups => {
+  const platform = join(directory, "platform")
+  const groups: OpenCpuGroups = {
+    copies: join(directory, "copies"),
+    of: (cluster) => join(directory, cluster),
+    version: existsSync(join(directory, "cgroup.controllers")) ? 2 : 1,
+    busy: new Set(),
+    attended: new Map()
+  }
+  if (![...pidsIn(directory), ...pidsIn(platform)].includes(process.pid)) {
+    throw new Error(`this process is not in ${directory}: it has to be started in that control group`)
+  }
+  mkdirSync(platform, { recursive: true })
+  // Version 2 gives no shares to the groups within one that has processes itself.
+  for (let round = 0; round < rounds && pidsIn(directory).length > 0; round++)
+    for (const pid of pidsIn(directory)) joinGroup(platform, pid)
+  if (groups.version === 2) writeFileSync(join(directory, "cgroup.subtree_control"), "+cpu")
+  mkdirSync(groups.copies, { recursive: true })
+  if (!existsSync(join(groups.copies, "cpu.idle"))) {
+    throw new Error(`it has no \`cpu.idle\`: give it the controller \`cpu\`, on Linux 5.15 or newer`)
+  }
+  setWeight(groups, platform, weights.platform)
+  setWeight(groups, groups.copies, weights.copies)
+  for (const entry of readdirSync(directory, { withFileTypes: true }))
+    if (entry.isDirectory() && entry.name.startsWith("narthex-")) removeGroup(join(directory, entry.name))
+  return groups
+}
+
+/** The group of a server, with the share of one that is not busy. It is made if there is none. */
+export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
+  const groups = yield* CpuGroups
+  if (groups === undefined) return undefined
+  const group = groups.of(cluster)
+  yield* changing(`Making the CPU control group ${group}`, () => {
+    mkdirSync(group, { recursive: true })
+    setBusy(groups, cluster, false)
+  })
+  return group
+})
+
+/** Removes a group. `false`: it has processes, or is not there. */
+const removeGroup = (group: string): boolean => {
+  try {
+    rmdirSync(group)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Removes the group of a server that has ended. The kernel counts its processes a moment longer. */
+export const leaveGroup = Effect.fnUntraced(function* (cluster: string) {
+  const group = (yield* CpuGroups)?.of(cluster)
+  if (group === undefined) return
+  for (let left = 50; left > 0 && !removeGroup(group) && existsSync(group); left--) yield* Effect.sleep("20 millis")
+})
+
+/** Moves a process to a group. `false`: one of them has ended. */
+export const joinGroup = (group: string, pid: number): boolean => {
+  try {
+    writeFileSync(join(group, "cgroup.procs"), String(pid), { flag: "r+" })
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The processes in a group; none if there is no such group. */
+export const pidsIn = (group: string): ReadonlyArray<number> => {
+  try {
+    return readFileSync(join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
+}
+
+/**
+ * Whether the processes of a server's group run only while no other wants the core (`cpu.idle`).
+ *
+ * Pitfall: a weight in place of it. Since Linux 6.6 a process of any weight may finish its time slice before another one
+ * runs, up to a tick of 4 ms. A request is ten to thirty turns of the platform and its store, and each would wait for that.
+ */
+export const setBusy = (groups: OpenCpuGroups, cluster: string, isBusy: boolean): void => {
+  const group = groups.of(cluster)
+  if (isBusy) groups.busy.add(cluster)
+  else groups.busy.delete(cluster)
+  writeFileSync(join(group, "cpu.idle"), isBusy ? "1" : "0", { flag: "r+" })
+  // The kernel forgets the share of a group that was idle, and refuses one for a group that is.
+  if (!isBusy) setWeight(groups, group, weights.server)
+}
+
+const changing = <A>(operation: string, change: () => A) =>
+  Effect.try({
+    try: change,
+    catch: (cause) =>
+      new LocalPostgresError({ operation, reason: cause instanceof Error ? cause.message : String(cause) })
+  })
+
+const setWeight = ({ version }: OpenCpuGroups, group: string, weight: number) =>
+  version === 2
+    ? writeFileSync(join(group, "cpu.weight"), String(weight), { flag: "r+" })
+    : writeFileSync(join(group, "cpu.shares"), String(Math.round((weight * 1024) / 100)), { flag: "r+" })

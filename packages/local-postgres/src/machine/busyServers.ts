@@ -1,0 +1,143 @@
+/**
+ * Which servers are busy: their control groups yield the CPU to every other process (`setBusy`), those of others do not.
+ *
+ * So a tenant that computes does not slow one that connects, wakes or reads a row, nor the supervisor's sessions there.
+ */
+import { readFileSync } from "node:fs"
+import { Effect } from "effect"
+import { CpuGroups, groupOfServer, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
+
+/** A server that runs: the pid of its postmaster, and the name of its cluster. */
+export interface RunningServer {
+  readonly postmaster: number
+  readonly cluster: string
+}
+
+/** What the processes of a server have taken since they began, at one look. */
+export interface Taken {
+  /** Nanoseconds of the monotonic clock. */
+  readonly at: number
+  /** By pid, nanoseconds: on the CPU, and waiting for it. */
+  readonly processes: ReadonlyMap<number, { readonly ran: number; readonly waited: number }>
+  /** Nanoseconds on the CPU of every process that has ended. */
+  readonly ended: number
+}
+
+/** What a server wanted between two looks. */
+export interface Demand {
+  /** Cores that it had. What began and ended in between counts. */
+  readonly ran: number
+  /** Cores that its processes waited for, together. */
+  readonly waited: number
+  /** How many of its processes ran or waited most of the time. */
+  readonly steady: number
+}
+
+/** The part of the time from which on a process is steady. One that starts, connects or reads a row wants it shortly. */
+const most = 0.75
+
+export const demandBetween = (before: Taken, after: Taken): Demand => {
+  const elapsed = Math.max(1, after.at - before.at)
+  let ran = after.ended - before.ended
+  for (const [pid, then] of before.processes) if (!after.processes.has(pid)) ran -= then.ran
+  ran = Math.max(0, ran)
+  let [waited, steady] = [0, 0]
+  for (const [pid, now] of after.processes) {
+    const then = before.processes.get(pid) ?? { ran: 0, waited: 0 }
+    const [running, waiting] = [now.ran - then.ran, now.waited - then.waited]
+    ran += running
+    waited += waiting
+    if (running + waiting > most * elapsed) steady++
+  }
+  return { ran: ran / elapsed, waited: waited / elapsed, steady }
+}
+
+/**
+ * A server is busy from when a process of it wants the CPU most of the time, or all together have half a core, until all
+ * together want less than a quarter. For one that is busy waiting counts as well, because it may get nothing.
+ */
+export const isBusyWith = ({ ran, steady, waited }: Demand, wasBusy: boolean): boolean =>
+  wasBusy ? ran + waited > 0.25 : steady > 0 || ran > 0.5
+
+/** What servers had taken at the last look, by the name of the cluster. */
+export type Known = Map<string, Taken>
+
+/** Looks at each server, and changes the groups of those that became busy or are so no longer. */
+export const yieldBusy = (
+  groups: OpenCpuGroups,
+  servers: ReadonlyArray<RunningServer>,
+  known: Known,
+  at: number,
+  proc = "/proc"
+): void => {
+  const running = new Set(servers.map(({ cluster }) => cluster))
+  for (const cluster of known.keys()) if (!running.has(cluster)) known.delete(cluster)
+  for (const { cluster, postmaster } of servers) {
+    const taken = takenBy(postmaster, pidsIn(groups.of(cluster)), at, proc)
+    const former = known.get(cluster)
+    known.set(cluster, taken)
+    if (former === undefined || groups.attended.has(cluster)) continue
+    const wasBusy = groups.busy.has(cluster)
+    const isBusy = isBusyWith(demandBetween(former, taken), wasBusy)
+    try {
+      if (isBusy !== wasBusy) setBusy(groups, cluster, isBusy)
+    } catch {
+      // It has just been stopped.
+      known.delete(cluster)
+    }
+  }
+}
+
+/**
+ * Runs a change of a server's roles, during which the server is not busy: a revocation does not wait for the CPU with the
+ * sessions that it ends.
+ */
+export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(CpuGroups, (groups) => {
+    if (groups === undefined) return change
+    const { attended } = groups
+    const begin = Effect.gen(function* () {
+      attended.set(cluster, (attended.get(cluster) ?? 0) + 1)
+      // Without a group the server does not run.
+      yield* Effect.ignore(groupOfServer(cluster))
+    })
+    const end = Effect.sync(() => {
+      const others = (attended.get(cluster) ?? 1) - 1
+      if (others > 0) attended.set(cluster, others)
+      else attended.delete(cluster)
+    })
+    return Effect.acquireUseRelease(
+      begin,
+      () => change,
+      () => end
+    )
+  })
+
+/** Nanoseconds of a clock tick of `/proc/<pid>/stat`, on every Linux. */
+const tick = 10_000_000
+
+const takenBy = (postmaster: number, pids: ReadonlyArray<number>, at: number, proc: string): Taken => {
+  const processes = new Map<number, { ran: number; waited: number }>()
+  for (const pid of pids) {
+    const [ran, waited] = fields(`${proc}/${pid}/schedstat`)
+    if (ran !== undefined && waited !== undefined) processes.set(pid, { ran, waited })
+  }
+  // The times of the children that it has waited for (proc_pid_stat(5), fields 16 and 17).
+  const [user = 0, system = 0] = fields(`${proc}/${postmaster}/stat`, 13)
+  return { at, processes, ended: (user + system) * tick }
+}
+
+/** Numbers of a file of `/proc`, after the name that a process has given itself. None if the process has ended. */
+const fields = (path: string, from = 0): ReadonlyArray<number> => {
+  try {
+    const text = readFileSync(path, "utf8")
+    return text
+      .slice(text.lastIndexOf(")") + 1)
+      .trim()
+      .split(" ")
+      .slice(from)
+      .map(Number)
+  } catch {
+    return []
+  }
+}

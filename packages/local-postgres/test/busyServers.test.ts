@@ -1,0 +1,148 @@
+/** Which servers are busy, decided by what their processes have had and wanted. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { attending, demandBetween, isBusyWith, type Known, type Taken, yieldBusy } from "../src/machine/busyServers.ts"
+import { CpuGroups, type OpenCpuGroups } from "../src/machine/CpuGroups.ts"
+
+const second = 1_000_000_000
+
+/** `processes`: by pid, seconds that it ran and that it waited. */
+const taken = (at: number, processes: Readonly<Record<number, readonly [number, number]>>, ended = 0): Taken => ({
+  at: at * second,
+  processes: new Map(
+    Object.entries(processes).map(([pid, [ran, waited]]) => [
+      Number(pid),
+      { ran: ran * second, waited: waited * second }
+    ])
+  ),
+  ended: ended * second
+})
+
+describe("the demand of a server", () => {
+  it("it is what its processes had and waited for, in cores", () => {
+    const demand = demandBetween(taken(0, { 1: [5, 5], 2: [1, 0] }), taken(2, { 1: [5.5, 5.5], 2: [1.5, 2] }))
+    assert.deepStrictEqual(demand, { ran: 0.5, waited: 1.25, steady: 1 })
+  })
+
+  it("a process that began since counts from its begin", () => {
+    assert.deepStrictEqual(demandBetween(taken(0, {}), taken(1, { 7: [0.25, 0.5] })), {
+      ran: 0.25,
+      waited: 0.5,
+      steady: 0
+    })
+  })
+
+  it("what many short connections ran counts, and the earlier time of a long one that ended does not", () => {
+    const demand = demandBetween(taken(0, { 1: [100, 3] }, 10), taken(1, {}, 110.75))
+    assert.deepStrictEqual(demand, { ran: 0.75, waited: 0, steady: 0 })
+  })
+
+  it("a session that ended before the server had waited for it does not make a negative demand", () => {
+    assert.deepStrictEqual(demandBetween(taken(0, { 1: [100, 3] }, 10), taken(1, {}, 10)).ran, 0)
+  })
+})
+
+describe("whether a server is busy", () => {
+  const idle = { ran: 0, waited: 0, steady: 0 }
+
+  it("many processes that wait shortly, as at a start, do not make it busy", () => {
+    assert.isFalse(isBusyWith({ ran: 0.3, waited: 4, steady: 0 }, false))
+  })
+
+  it("one session that computes makes it busy, and so does half a core of short ones", () => {
+    assert.isTrue(isBusyWith({ ...idle, steady: 1 }, false))
+    assert.isTrue(isBusyWith({ ...idle, ran: 0.51 }, false))
+  })
+
+  it("it stays busy while its processes get nothing and wait", () => {
+    assert.isTrue(isBusyWith({ ...idle, waited: 1 }, true))
+  })
+
+  it("it is busy until it wants less than a quarter of a core", () => {
+    assert.isTrue(isBusyWith({ ...idle, ran: 0.3 }, true))
+    assert.isFalse(isBusyWith({ ...idle, ran: 0.1, waited: 0.1 }, true))
+  })
+})
+
+/** One server with the pid 10, and a folder like `/proc` in which its processes are. It is deleted at the end. */
+const machine = Effect.acquireRelease(
+  Effect.sync(() => {
+    const root = mkdtempSync(join(tmpdir(), "narthex-busy-"))
+    const [proc, group] = [join(root, "proc"), join(root, "narthex-1")]
+    mkdirSync(group)
+    for (const file of ["cpu.idle", "cpu.weight"]) writeFileSync(join(group, file), "")
+    const groups: OpenCpuGroups = {
+      copies: "",
+      of: (cluster) => join(root, cluster),
+      version: 2,
+      busy: new Set(),
+      attended: new Map()
+    }
+    /** Seconds that its session has run. */
+    const has = (ran: number) => {
+      writeFileSync(join(group, "cgroup.procs"), "10\n11\n")
+      for (const [pid, seconds] of Object.entries({ 10: 0, 11: ran })) {
+        mkdirSync(join(proc, pid), { recursive: true })
+        writeFileSync(join(proc, pid, "schedstat"), `${seconds * second} 0 1\n`)
+        writeFileSync(join(proc, pid, "stat"), `${pid} (postgres: a) R) S ${Array(12).fill(0).join(" ")} 0 0 20\n`)
+      }
+    }
+    const known: Known = new Map()
+    const look = (at: number) => yieldBusy(groups, [{ postmaster: 10, cluster: "narthex-1" }], known, at * second, proc)
+    const written = () => ["cpu.idle", "cpu.weight"].map((file) => readFileSync(join(group, file), "utf8"))
+    return { groups, has, known, look, root, written }
+  }),
+  ({ root }) => Effect.sync(() => rmSync(root, { recursive: true }))
+)
+
+describe("the control group of a server", () => {
+  it.effect("it becomes idle with the second look that sees it compute, and gets its share when it has stopped", () =>
+    Effect.gen(function* () {
+      const { has, look, written } = yield* machine
+      has(100)
+      look(0)
+      assert.deepStrictEqual(written(), ["", ""])
+      has(101)
+      look(1)
+      assert.deepStrictEqual(written(), ["1", ""])
+      look(2)
+      assert.deepStrictEqual(written(), ["0", "5"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("while its roles are changed it is not idle, however much it computes", () =>
+    Effect.gen(function* () {
+      const { groups, has, look, written } = yield* machine
+      has(0)
+      look(0)
+      has(1)
+      look(1)
+      assert.deepStrictEqual(written(), ["1", ""])
+      const seen = (at: number) =>
+        Effect.sync(() => {
+          has(at)
+          look(at)
+          assert.deepStrictEqual(written(), ["0", "5"])
+        })
+      // Two changes at once, of which one ends first.
+      const changes = attending("narthex-1", Effect.andThen(attending("narthex-1", seen(2)), seen(3)))
+      yield* Effect.provideService(changes, CpuGroups, groups)
+      has(4)
+      look(4)
+      assert.deepStrictEqual(written(), ["1", "5"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("one that has ended is forgotten", () =>
+    Effect.gen(function* () {
+      const { groups, has, known, look } = yield* machine
+      has(1)
+      look(0)
+      yieldBusy(groups, [], known, second)
+      assert.deepStrictEqual(known, new Map())
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,100 @@
+/** CPU control groups for tests, where this process may make some: as root, on a system whose groups it can write. */
+import { randomUUID } from "node:crypto"
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync
+} from "node:fs"
+import { join } from "node:path"
+import { until } from "../harness/eventually.ts"
+
+export interface TestGroups {
+  /** For the platform, which divides it. */
+  readonly platform: string
+  /** For processes that stand for other machines: they run while nothing else wants the core. */
+  readonly others: string
+  /** Waits until their processes have ended. */
+  readonly remove: () => Promise<void>
+}
+
+/** Where the controller `cpu` is mounted, of either version; `undefined`: no group can be made there. */
+const hierarchy = (): string | undefined =>
+  readFileSync("/proc/mounts", "utf8")
+    .split("\n")
+    .map((line) => line.split(" "))
+    .filter(([, , type = "", options = ""]) => type === "cgroup2" || (type === "cgroup" && /\bcpu\b/.test(options)))
+    .flatMap(([, mount = ""]) => (mount === "" ? [] : [mount]))
+    .find((mount) => isWritable(mount) && (isVersion1(mount) || controllersOf(mount).includes("cpu")))
+
+const isVersion1 = (group: string) => existsSync(join(group, "cpu.shares")) || existsSync(join(group, "release_agent"))
+
+const controllersOf = (group: string): ReadonlyArray<string> => {
+  const file = join(group, "cgroup.controllers")
+  return existsSync(file) ? readFileSync(file, "utf8").trim().split(" ") : []
+}
+
+const isWritable = (directory: string): boolean => {
+  try {
+    accessSync(join(directory, "cgroup.procs"), constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Whether tests can make control groups. */
+export const canMakeCpuGroups = (): boolean => {
+  if (!existsSync("/proc/mounts")) return false
+  const mount = hierarchy()
+  if (mount === undefined) return false
+  const probe = join(mount, `narthex-probe-${randomUUID()}`)
+  try {
+    if (!isVersion1(mount)) writeFileSync(join(mount, "cgroup.subtree_control"), "+cpu")
+    mkdirSync(probe)
+    const has = existsSync(join(probe, "cpu.idle"))
+    rmdirSync(probe)
+    return has
+  } catch {
+    return false
+  }
+}
+
+export const makeCpuGroups = (name: string): TestGroups => {
+  const mount = hierarchy()
+  if (mount === undefined) throw new Error("No control group can be made; the test needs the tag `cpu-groups`.")
+  const parent = join(mount, `narthex-test-${name}-${randomUUID()}`)
+  const [platform, others] = [join(parent, "platform"), join(parent, "others")]
+  mkdirSync(parent)
+  if (!isVersion1(mount)) {
+    writeFileSync(join(mount, "cgroup.subtree_control"), "+cpu")
+    writeFileSync(join(parent, "cgroup.subtree_control"), "+cpu")
+  }
+  for (const group of [platform, others]) mkdirSync(group)
+  writeFileSync(join(others, "cpu.idle"), "1")
+  return { platform, others, remove: () => removed(parent) }
+}
+
+/** The kernel removes a group only when its last process has ended, which is a moment after it was told to. */
+const removed = (group: string) =>
+  until("the control groups to be empty", async () => {
+    try {
+      removeAll(group)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+const removeAll = (group: string): void => {
+  for (const entry of readdirSync(group, { withFileTypes: true }))
+    if (entry.isDirectory()) removeAll(join(group, entry.name))
+  rmdirSync(group)
+}
+
+export const enterCpuGroup = (group: string, pid: number): void =>
+  writeFileSync(join(group, "cgroup.procs"), String(pid))
