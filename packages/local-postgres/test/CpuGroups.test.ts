@@ -47,7 +47,8 @@ const openedIn = (directory: string, version: 1 | 2 = existsSync(join(directory,
   of: (cluster: string) => join(directory, cluster),
   version,
   busy: new Set<string>(),
-  attended: new Map<string, number>()
+  attended: new Map<string, number>(),
+  left: new Set<string>()
 })
 
 /** A supervising process in a control group, with a compute that runs. */
@@ -67,8 +68,6 @@ describe("the CPU control group of a compute", { tags }, () => {
       assert.includeMembers([...pidsIn(group)], [...(yield* processesOf(cluster.name))])
       assert.include(pidsIn(join(platform, "platform")), supervisor.pid)
       assert.deepStrictEqual(pidsIn(platform), [])
-      yield* supervisor.end("SIGTERM")
-      assert.isFalse(existsSync(group), "the group of a server that was stopped")
     }).pipe(Effect.scoped)
   )
 
@@ -201,9 +200,29 @@ describe("what is written to a control group", () => {
   it.live("the group of a server that is stopped is removed, and one that is not there is no failure", () =>
     Effect.gen(function* () {
       const path = yield* directory(2, "narthex-stopped")
+      const groups = openedIn(path, 2)
       const leave = Effect.andThen(leaveGroup("narthex-stopped"), leaveGroup("narthex-never"))
-      yield* Effect.provideService(leave, CpuGroups, openedIn(path))
+      yield* Effect.provideService(leave, CpuGroups, groups)
       assert.isFalse(existsSync(join(path, "narthex-stopped")))
+      assert.strictEqual(groups.left.size, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a group whose processes still end is removed by the start of a server, unless it is that server's", () =>
+    Effect.gen(function* () {
+      const path = yield* directory(2, "narthex-ending", "narthex-again")
+      const groups = openedIn(path, 2)
+      // What a directory holds keeps it, as a process does.
+      for (const file of ["narthex-ending/process", "narthex-again/cpu.idle", "narthex-again/cpu.weight"])
+        writeFileSync(join(path, file), "")
+      const within = Effect.provideService(CpuGroups, groups)
+      yield* within(Effect.andThen(leaveGroup("narthex-ending"), leaveGroup("narthex-again")))
+      assert.sameMembers([...groups.left], ["narthex-ending", "narthex-again"])
+      rmSync(join(path, "narthex-ending/process"))
+      yield* within(groupOfServer("narthex-again"))
+      assert.isFalse(existsSync(join(path, "narthex-ending")))
+      assert.isTrue(existsSync(join(path, "narthex-again")))
+      assert.strictEqual(groups.left.size, 0)
     }).pipe(Effect.scoped)
   )
 

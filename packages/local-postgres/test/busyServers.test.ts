@@ -79,7 +79,8 @@ const machine = Effect.acquireRelease(
       of: (cluster) => join(root, cluster),
       version: 2,
       busy: new Set(),
-      attended: new Map()
+      attended: new Map(),
+      left: new Set()
     }
     /** Seconds that its session has run. */
     const has = (ran: number) => {

@@ -248,9 +248,21 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-group-left",
-        find: "left > 0 && !removeGroup(group)",
-        put: "left > 50 && !removeGroup(group)",
+        find: "    groups.left.add(cluster)\n",
+        put: "",
         why: "The group of a server that was stopped is removed."
+      },
+      {
+        id: "cpu-group-left-again",
+        find: "  groups.left.delete(cluster)\n  removeLeft",
+        put: "  removeLeft",
+        why: "The group of a server that starts again stays."
+      },
+      {
+        id: "cpu-group-left-kept",
+        find: "if (removeGroup(group) || !existsSync(group)) groups.left.delete(cluster)",
+        put: "if (removeGroup(group) || existsSync(group)) groups.left.delete(cluster)",
+        why: "A group that the kernel does not let go is tried again."
       },
       {
         id: "cpu-group-share",

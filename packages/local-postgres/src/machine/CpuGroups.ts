@@ -20,6 +20,8 @@ export interface OpenCpuGroups {
   readonly busy: Set<string>
   /** The clusters whose roles are being changed, and how many times at once. They are not busy. */
   readonly attended: Map<string, number>
+  /** The clusters whose servers have ended, and whose groups the kernel does not let go yet. */
+  readonly left: Set<string>
 }
 
 /** `undefined`: the operator gives no control group, and priorities alone have to do (`yieldingCpu`). */
@@ -47,7 +49,8 @@ const divide = (directory: string): OpenCpuGroups => {
     of: (cluster) => join(directory, cluster),
     version: existsSync(join(directory, "cgroup.controllers")) ? 2 : 1,
     busy: new Set(),
-    attended: new Map()
+    attended: new Map(),
+    left: new Set()
   }
   if (![...pidsIn(directory), ...pidsIn(platform)].includes(process.pid)) {
     throw new Error(`this process is not in ${directory}: it has to be started in that control group`)
@@ -73,6 +76,8 @@ export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
   const groups = yield* CpuGroups
   if (groups === undefined) return undefined
   const group = groups.of(cluster)
+  groups.left.delete(cluster)
+  removeLeft(groups)
   yield* changing(`Making the CPU control group ${group}`, () => {
     mkdirSync(group, { recursive: true })
     setBusy(groups, cluster, false)
@@ -90,12 +95,23 @@ const removeGroup = (group: string): boolean => {
   }
 }
 
-/** Removes the group of a server that has ended. The kernel counts its processes a moment longer. */
-export const leaveGroup = Effect.fnUntraced(function* (cluster: string) {
-  const group = (yield* CpuGroups)?.of(cluster)
-  if (group === undefined) return
-  for (let left = 50; left > 0 && !removeGroup(group) && existsSync(group); left--) yield* Effect.sleep("20 millis")
-})
+/**
+ * Removes the group of a server that has ended. The kernel counts its processes a moment longer, on a busy machine a second,
+ * and the next server does not wait for that: its start tries again what was left.
+ */
+export const leaveGroup = (cluster: string) =>
+  Effect.map(CpuGroups, (groups) => {
+    if (groups === undefined) return
+    groups.left.add(cluster)
+    removeLeft(groups)
+  })
+
+const removeLeft = (groups: OpenCpuGroups): void => {
+  for (const cluster of groups.left) {
+    const group = groups.of(cluster)
+    if (removeGroup(group) || !existsSync(group)) groups.left.delete(cluster)
+  }
+}
 
 /** Moves a process to a group. `false`: one of them has ended. */
 export const joinGroup = (group: string, pid: number): boolean => {
