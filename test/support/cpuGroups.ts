@@ -96,5 +96,12 @@ const removeAll = (group: string): void => {
   rmdirSync(group)
 }
 
-export const enterCpuGroup = (group: string, pid: number): void =>
-  writeFileSync(join(group, "cgroup.procs"), String(pid))
+/**
+ * Starts a process in a group: in its `platform`, if an earlier process has divided it.
+ *
+ * Pitfall: entering a group of version 2 that is divided. The kernel refuses processes there.
+ */
+export const enterCpuGroup = (group: string, pid: number): void => {
+  const divided = join(group, "platform")
+  writeFileSync(join(existsSync(divided) ? divided : group, "cgroup.procs"), String(pid))
+}
