@@ -38,6 +38,12 @@ const controllersOf = (group: string): ReadonlyArray<string> => {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split(" ") : []
 }
 
+/** Gives the groups within one the controller, if they have it not yet. */
+const shareCpu = (group: string): void => {
+  const file = join(group, "cgroup.subtree_control")
+  if (!readFileSync(file, "utf8").split(/\s/).includes("cpu")) writeFileSync(file, "+cpu")
+}
+
 const isWritable = (directory: string): boolean => {
   try {
     accessSync(join(directory, "cgroup.procs"), constants.W_OK)
@@ -54,7 +60,7 @@ export const canMakeCpuGroups = (): boolean => {
   if (mount === undefined) return false
   const probe = join(mount, `narthex-probe-${randomUUID()}`)
   try {
-    if (!isVersion1(mount)) writeFileSync(join(mount, "cgroup.subtree_control"), "+cpu")
+    if (!isVersion1(mount)) shareCpu(mount)
     mkdirSync(probe)
     const has = existsSync(join(probe, "cpu.idle"))
     rmdirSync(probe)
@@ -71,8 +77,8 @@ export const makeCpuGroups = (name: string): TestGroups => {
   const [platform, others] = [join(parent, "platform"), join(parent, "others")]
   mkdirSync(parent)
   if (!isVersion1(mount)) {
-    writeFileSync(join(mount, "cgroup.subtree_control"), "+cpu")
-    writeFileSync(join(parent, "cgroup.subtree_control"), "+cpu")
+    shareCpu(mount)
+    shareCpu(parent)
   }
   for (const group of [platform, others]) mkdirSync(group)
   writeFileSync(join(others, "cpu.idle"), "1")

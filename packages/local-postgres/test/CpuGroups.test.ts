@@ -158,6 +158,7 @@ const directory = (version: 1 | 2, ...servers: ReadonlyArray<string>) =>
       }
       const own = version === 2 ? ["cpu.weight", "cpu.idle"] : ["cpu.shares", "cpu.idle"]
       write("", "cgroup.procs", ...(version === 2 ? ["cgroup.controllers", "cgroup.subtree_control"] : []))
+      if (version === 2) writeFileSync(join(path, "cgroup.controllers"), "memory cpu\n")
       for (const group of ["platform", "copies"]) write(group, "cgroup.procs", ...own)
       for (const server of servers) write(server)
       writeFileSync(join(path, "platform/cgroup.procs"), `${process.pid}\n`)
@@ -230,10 +231,14 @@ describe("what is written to a control group", () => {
 
   it.live("one without the controller `cpu` is refused with what is missing", () =>
     Effect.gen(function* () {
-      const path = yield* directory(2)
-      rmSync(join(path, "copies/cpu.idle"))
-      const { message } = yield* Effect.flip(openCpuGroups(path))
-      assert.include(message, "(NARTHEX_CPU_GROUP) failed: it has no `cpu.idle`")
+      const [old, without] = [yield* directory(2), yield* directory(2)]
+      rmSync(join(old, "copies/cpu.idle"))
+      writeFileSync(join(without, "cgroup.controllers"), "memory\n")
+      for (const path of [old, without]) {
+        const { message } = yield* Effect.flip(openCpuGroups(path))
+        assert.include(message, "(NARTHEX_CPU_GROUP) failed: it has no `cpu.idle`")
+      }
+      assert.strictEqual(contents(without, "cgroup.subtree_control"), "")
     }).pipe(Effect.scoped)
   )
 })

@@ -10,12 +10,17 @@ import { CpuGroups, type OpenCpuGroups } from "../src/machine/CpuGroups.ts"
 const second = 1_000_000_000
 
 /** `processes`: by pid, seconds that it ran and that it waited. */
-const taken = (at: number, processes: Readonly<Record<number, readonly [number, number]>>, ended = 0): Taken => ({
+const taken = (
+  at: number,
+  processes: Readonly<Record<number, readonly [number, number]>>,
+  ended = 0,
+  ready: ReadonlyArray<number> = []
+): Taken => ({
   at: at * second,
   processes: new Map(
     Object.entries(processes).map(([pid, [ran, waited]]) => [
       Number(pid),
-      { ran: ran * second, waited: waited * second }
+      { ran: ran * second, waited: waited * second, isReady: ready.includes(Number(pid)) }
     ])
   ),
   ended: ended * second
@@ -23,11 +28,11 @@ const taken = (at: number, processes: Readonly<Record<number, readonly [number, 
 
 describe("the demand of a server", () => {
   it("it is what its processes had and waited for, in cores", () => {
-    const demand = demandBetween(taken(0, { 1: [5, 5], 2: [1, 0] }), taken(2, { 1: [5.5, 5.5], 2: [1.5, 2] }))
-    assert.deepStrictEqual(demand, { ran: 0.5, waited: 1.25, steady: 1 })
+    const demand = demandBetween(taken(0, { 1: [5, 5], 2: [1, 0] }), taken(2, { 1: [5.5, 5.5], 2: [1.5, 1.5] }))
+    assert.deepStrictEqual(demand, { ran: 0.5, waited: 1, steady: 1 })
   })
 
-  it("a process that began since counts from its begin", () => {
+  it("a process that began since counts from its beginning", () => {
     assert.deepStrictEqual(demandBetween(taken(0, {}), taken(1, { 7: [0.25, 0.5] })), {
       ran: 0.25,
       waited: 0.5,
@@ -38,6 +43,17 @@ describe("the demand of a server", () => {
   it("what many short connections ran counts, and the earlier time of a long one that ended does not", () => {
     const demand = demandBetween(taken(0, { 1: [100, 3] }, 10), taken(1, {}, 110.75))
     assert.deepStrictEqual(demand, { ran: 0.75, waited: 0, steady: 0 })
+  })
+
+  it("a process that waits and has had nothing has waited all the time, though the kernel adds no wait before its end", () => {
+    const processes = { 1: [5, 5], 2: [1, 0] } as const
+    const demand = demandBetween(taken(0, processes), taken(2, processes, 0, [1]))
+    assert.deepStrictEqual(demand, { ran: 0, waited: 1, steady: 1 })
+  })
+
+  it("a wait that has just ended counts from the last look on", () => {
+    const demand = demandBetween(taken(0, { 1: [0, 0] }), taken(2, { 1: [0.5, 60] }))
+    assert.deepStrictEqual(demand, { ran: 0.25, waited: 0.75, steady: 1 })
   })
 
   it("a session that ended before the server had waited for it does not make a negative demand", () => {

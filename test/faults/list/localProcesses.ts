@@ -224,8 +224,8 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-group-controller",
-        find: 'if (!existsSync(join(groups.copies, "cpu.idle"))) {',
-        put: "if (false) {",
+        find: 'if (!existsSync(join(groups.copies, "cpu.idle"))) throw',
+        put: "if (false) throw",
         why: "A control group without the CPU's controller is refused with what is missing."
       },
       {
@@ -297,6 +297,18 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
         why: "A session that has just ended is no negative demand."
       },
       {
+        id: "busy-starved",
+        find: "const waiting = hasHadNothing ? elapsed : Math.min",
+        put: "const waiting = Math.min",
+        why: "The kernel adds a wait at its end, so a process that gets nothing has waited for nothing."
+      },
+      {
+        id: "busy-earlier-wait",
+        find: "Math.min(now.waited - then.waited, Math.max(0, elapsed - running))",
+        put: "now.waited - then.waited",
+        why: "A wait that has just ended may have begun before."
+      },
+      {
         id: "busy-waiting",
         find: "wasBusy ? ran + waited > 0.25",
         put: "wasBusy ? ran > 0.25",
@@ -341,8 +353,8 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "cpu-group-adopted",
-        find: "inside?.has(pid) === false && joinGroup(group, pid)",
-        put: "inside?.has(pid) === undefined",
+        find: "for (const pid of children) if (!inside.has(pid)) joinGroup(group, pid)",
+        put: "",
         why: "A server that an earlier process has started gets its group.",
         needs: "cpu-groups"
       }

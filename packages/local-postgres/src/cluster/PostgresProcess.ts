@@ -15,6 +15,7 @@ import { statSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Effect, Option, Schedule } from "effect"
+import { attending } from "../machine/busyServers.ts"
 import { groupOfServer, leaveGroup } from "../machine/CpuGroups.ts"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
@@ -92,7 +93,9 @@ const meetsLeftovers = (error: LocalPostgresError) =>
  * Pitfall: looking only for a server with a `postmaster.pid`. If this process's predecessor was killed right after it
  * had spawned the server, the file may not be written yet, and the server would go on in a directory that is removed.
  */
-export const stopPostgres = Effect.fn("stopPostgres")(function* (cluster: Cluster) {
+export const stopPostgres = (cluster: Cluster) => attending(cluster.name, stop(cluster))
+
+const stop = Effect.fn("stopPostgres")(function* (cluster: Cluster) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
     if (yield* endProcess(running.value, cluster)) return yield* leaveGroup(cluster.name)
@@ -106,7 +109,9 @@ export const stopPostgres = Effect.fn("stopPostgres")(function* (cluster: Cluste
  * Stops the server at once, as a crash would: no session can delay it. Every process of the cluster has ended when it
  * returns, and the next start recovers from the WAL.
  */
-export const killPostgres = Effect.fn("killPostgres")(function* (cluster: Cluster) {
+export const killPostgres = (cluster: Cluster) => attending(cluster.name, kill(cluster))
+
+const kill = Effect.fn("killPostgres")(function* (cluster: Cluster) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
     yield* signal(running.value, "SIGQUIT")
@@ -170,10 +175,14 @@ const spawnPostmaster = Effect.fnUntraced(function* (cluster: Cluster, machine: 
     environment: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,
     identity: machine.user.drops ? owner : undefined,
     directory: cluster.data,
-    group: cluster.purpose === "compute" ? yield* groupOfServer(cluster.name) : undefined,
+    group: cluster.purpose === "compute" ? yield* groupIfAny(cluster) : undefined,
     log: cluster.log
   })
 })
+
+/** The priority of a server does without a group, so that one that cannot be made keeps no database down. */
+const groupIfAny = (cluster: Cluster) =>
+  Effect.catch(groupOfServer(cluster.name), (error) => Effect.as(Effect.logWarning(error.message), undefined))
 
 /** Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log. */
 const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, logFrom: number) =>

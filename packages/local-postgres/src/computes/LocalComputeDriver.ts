@@ -113,7 +113,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const last = applied.get(branchOf(cluster))
     if (last?.prepared !== true || !(yield* isRunning(cluster))) return yield* stopUnlinked(cluster)
     if ((yield* links.to(cluster)).length > 0) return
-    const next = yield* examine(cluster, last.roles, limits.seal_patience)
+    const next = yield* attending(cluster.name, examine(cluster, last.roles, limits.seal_patience))
     yield* stopPostgres(cluster)
     if (Option.isSome(next)) yield* seal(cluster, last.roles, next.value)
   })
@@ -159,7 +159,9 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const mayRevoke = !(former?.roles.every(isKept) ?? false)
     applied.delete(branch)
     const means = { confirm: confirm(branch), machine, links, limits }
-    yield* attending(cluster.name, enforceRoles(means, cluster, { roles, mayRevoke, prepares }))
+    const enforced = enforceRoles(means, cluster, { roles, mayRevoke, prepares })
+    // Only a revocation: other changes wait for locks that the tenant may hold, and it would compute meanwhile.
+    yield* mayRevoke ? attending(cluster.name, enforced) : enforced
     applied.set(branch, { roles, prepared: prepares || former?.prepared === true })
   })
 
@@ -253,7 +255,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     roles: ComputeStart["roles"]
   ) {
     const cluster = yield* clusterOf(branch)
-    return (yield* isRunning(cluster)) && (yield* needsRoles(cluster, roles, limits.comparison_within))
+    if (!(yield* isRunning(cluster))) return false
+    return yield* attending(cluster.name, needsRoles(cluster, roles, limits.comparison_within))
   })
 
   const running = Effect.gen(function* () {
@@ -282,11 +285,11 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   )
 
   // Clean up after a crash: partial data, links to servers that died, servers without a link.
-  for (const cluster of yield* allClusters) {
+  const cleaned = Effect.fnUntraced(function* (cluster: Cluster) {
     yield* sweepData(cluster)
-    if (yield* isRunning(cluster)) yield* stopUnlinked(cluster)
-    else yield* stopAll(cluster)
-  }
+    yield* (yield* isRunning(cluster)) ? stopUnlinked(cluster) : stopAll(cluster)
+  })
+  for (const cluster of yield* allClusters) yield* grouped(cleaned(cluster))
   // What an earlier process has left running may be in another group, and its group may yield as that of a busy server.
   for (const { cluster, postmaster } of groups === undefined ? [] : yield* servers)
     yield* grouped(Effect.andThen(groupOfServer(cluster), yieldFully(postmaster, cluster)))

@@ -31,7 +31,7 @@ export const CpuGroups = Context.Reference<OpenCpuGroups | undefined>("@narthex/
 
 /**
  * Shares of the CPU, as `cpu.weight` of version 2 has them, between 1 and 10,000. Only their ratio counts. Groups of
- * `cpu.idle` have 0.3. One tenant may have twenty servers start at once, and the platform more than all of them.
+ * `cpu.idle` have 0.3. The platform counts as eight servers that start at once.
  */
 const weights = { platform: 40, copies: 10, server: 5 }
 
@@ -41,6 +41,8 @@ const rounds = 20
 /** Divides a control group. This process has to be in it, and moves to `platform` with every other process there. */
 export const openCpuGroups = (directory: string) =>
   changing(`Dividing the CPU control group ${directory} (NARTHEX_CPU_GROUP)`, () => divide(directory))
+
+const withoutController = "it has no `cpu.idle`: give it the controller `cpu`, on Linux 5.15 or newer"
 
 const divide = (directory: string): OpenCpuGroups => {
   const platform = join(directory, "platform")
@@ -59,11 +61,11 @@ const divide = (directory: string): OpenCpuGroups => {
   // Version 2 gives no shares to the groups within one that has processes itself.
   for (let round = 0; round < rounds && pidsIn(directory).length > 0; round++)
     for (const pid of pidsIn(directory)) joinGroup(platform, pid)
+  if (groups.version === 2 && !readFileSync(join(directory, "cgroup.controllers"), "utf8").split(/\s/).includes("cpu"))
+    throw new Error(withoutController)
   if (groups.version === 2) writeFileSync(join(directory, "cgroup.subtree_control"), "+cpu")
   mkdirSync(groups.copies, { recursive: true })
-  if (!existsSync(join(groups.copies, "cpu.idle"))) {
-    throw new Error(`it has no \`cpu.idle\`: give it the controller \`cpu\`, on Linux 5.15 or newer`)
-  }
+  if (!existsSync(join(groups.copies, "cpu.idle"))) throw new Error(withoutController)
   setWeight(groups, platform, weights.platform)
   setWeight(groups, groups.copies, weights.copies)
   for (const entry of readdirSync(directory, { withFileTypes: true }))
@@ -133,7 +135,8 @@ export const pidsIn = (group: string): ReadonlyArray<number> => {
 }
 
 /**
- * Whether the processes of a server's group run only while no other wants the core (`cpu.idle`).
+ * Whether a server's group yields to the other groups of the platform (`cpu.idle`): any of their processes runs before one of
+ * its, and it has a very small share while they want the core.
  *
  * Pitfall: a weight in place of it. Since Linux 6.6 a process of any weight may finish its time slice before another one
  * runs, up to a tick of 4 ms. A request is ten to thirty turns of the platform and its store, and each would wait for that.

@@ -3,9 +3,9 @@
  *
  * So a tenant that computes does not slow one that connects, wakes or reads a row, nor the supervisor's sessions there.
  */
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { Effect } from "effect"
-import { CpuGroups, groupOfServer, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
+import { CpuGroups, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
 
 /** A server that runs: the pid of its postmaster, and the name of its cluster. */
 export interface RunningServer {
@@ -17,17 +17,21 @@ export interface RunningServer {
 export interface Taken {
   /** Nanoseconds of the monotonic clock. */
   readonly at: number
-  /** By pid, nanoseconds: on the CPU, and waiting for it. */
-  readonly processes: ReadonlyMap<number, { readonly ran: number; readonly waited: number }>
+  /**
+   * By pid, nanoseconds: on the CPU, and waiting for it; and whether it waits now.
+   *
+   * Pitfall: the time alone. The kernel adds a wait at its end, so a process that gets nothing has waited for nothing.
+   */
+  readonly processes: ReadonlyMap<number, { readonly ran: number; readonly waited: number; readonly isReady: boolean }>
   /** Nanoseconds on the CPU of every process that has ended. */
   readonly ended: number
 }
 
 /** What a server wanted between two looks. */
 export interface Demand {
-  /** Cores that it had. What began and ended in between counts. */
+  /** The cores that it had, including what began and ended in between. */
   readonly ran: number
-  /** Cores that its processes waited for, together. */
+  /** The cores that its processes waited for, together. */
   readonly waited: number
   /** How many of its processes ran or waited most of the time. */
   readonly steady: number
@@ -44,7 +48,10 @@ export const demandBetween = (before: Taken, after: Taken): Demand => {
   let [waited, steady] = [0, 0]
   for (const [pid, now] of after.processes) {
     const then = before.processes.get(pid) ?? { ran: 0, waited: 0 }
-    const [running, waiting] = [now.ran - then.ran, now.waited - then.waited]
+    const running = now.ran - then.ran
+    const hasHadNothing = now.isReady && running === 0 && now.waited === then.waited
+    // A wait that has just ended may have begun before the last look.
+    const waiting = hasHadNothing ? elapsed : Math.min(now.waited - then.waited, Math.max(0, elapsed - running))
     ran += running
     waited += waiting
     if (running + waiting > most * elapsed) steady++
@@ -89,17 +96,20 @@ export const yieldBusy = (
 }
 
 /**
- * Runs a change of a server's roles, during which the server is not busy: a revocation does not wait for the CPU with the
- * sessions that it ends.
+ * Runs what the supervisor does on a server, which is not busy meanwhile: a revocation or a stop does not wait for the CPU
+ * with the sessions that it ends.
  */
 export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(CpuGroups, (groups) => {
     if (groups === undefined) return change
     const { attended } = groups
-    const begin = Effect.gen(function* () {
+    const begin = Effect.sync(() => {
       attended.set(cluster, (attended.get(cluster) ?? 0) + 1)
-      // Without a group the server does not run.
-      yield* Effect.ignore(groupOfServer(cluster))
+      try {
+        if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)
+      } catch {
+        // The operator has removed it.
+      }
     })
     const end = Effect.sync(() => {
       const others = (attended.get(cluster) ?? 1) - 1
@@ -117,14 +127,22 @@ export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, 
 const tick = 10_000_000
 
 const takenBy = (postmaster: number, pids: ReadonlyArray<number>, at: number, proc: string): Taken => {
-  const processes = new Map<number, { ran: number; waited: number }>()
+  const processes = new Map<number, { ran: number; waited: number; isReady: boolean }>()
   for (const pid of pids) {
     const [ran, waited] = fields(`${proc}/${pid}/schedstat`)
-    if (ran !== undefined && waited !== undefined) processes.set(pid, { ran, waited })
+    if (ran !== undefined && waited !== undefined) processes.set(pid, { ran, waited, isReady: isReady(pid, proc) })
   }
   // The times of the children that it has waited for (proc_pid_stat(5), fields 16 and 17).
   const [user = 0, system = 0] = fields(`${proc}/${postmaster}/stat`, 13)
   return { at, processes, ended: (user + system) * tick }
+}
+
+const isReady = (pid: number, proc: string): boolean => {
+  try {
+    return /^\d+ \(.*\) R /s.test(readFileSync(`${proc}/${pid}/stat`, "utf8"))
+  } catch {
+    return false
+  }
 }
 
 /** Numbers of a file of `/proc`, after the name that a process has given itself. None if the process has ended. */

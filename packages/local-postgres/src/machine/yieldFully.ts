@@ -17,14 +17,16 @@ export const yieldFully = (postmaster: number, cluster: string) =>
   Effect.gen(function* () {
     const group = (yield* CpuGroups)?.of(cluster)
     const lowest = Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness)
-    const look = () => {
-      const inside = group === undefined ? undefined : new Set(pidsIn(group))
-      return [postmaster, ...childrenOf(postmaster)].map((pid) => {
-        const entered = group !== undefined && inside?.has(pid) === false && joinGroup(group, pid)
-        return lower(pid, lowest) || entered
-      })
+    if (group !== undefined) {
+      // What the postmaster starts from then on begins in its group.
+      if (!pidsIn(group).includes(postmaster)) joinGroup(group, postmaster)
+      const children = childrenOf(postmaster)
+      const inside = new Set(pidsIn(group))
+      for (const pid of children) if (!inside.has(pid)) joinGroup(group, pid)
+      if (!inside.has(postmaster)) yield* Effect.logWarning(`A server is in no CPU control group: ${group} refuses it.`)
     }
-    while (look().some((changed) => changed)) yield* Effect.sleep(1)
+    while ([postmaster, ...childrenOf(postmaster)].map((pid) => lower(pid, lowest)).some((changed) => changed))
+      yield* Effect.sleep(1)
   })
 
 /** Whether the priority of the process was higher. One that has ended has none. */

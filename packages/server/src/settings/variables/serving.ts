@@ -38,7 +38,7 @@ export const store = {
     "NARTHEX_CPU_GROUP",
     forms.path,
     "none: the processes of computes have a lower priority",
-    "With NARTHEX_COMPUTE=local: the directory of the CPU control group of this process, which it may divide, as `Delegate=yes` gives it to a unit of systemd. Each database gets a share of the CPU in it, and a busy one runs only while no other process wants the core. Linux 5.15 or newer."
+    "With NARTHEX_COMPUTE=local: the directory of the CPU control group of this process, which it may divide, as `Delegate=yes` gives it to a unit of systemd. Each database gets a share of the CPU in it, and a busy one yields to the platform and to the others. Linux 5.15 or newer."
   ),
   compute_standby: optional(
     "NARTHEX_COMPUTE_STANDBY",
