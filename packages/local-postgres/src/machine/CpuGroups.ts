@@ -16,9 +16,9 @@ export interface OpenCpuGroups {
   /** That of the group of a server, by the name of its cluster. `groupOfServer` makes it. */
   readonly of: (cluster: string) => string
   readonly version: 1 | 2
-  /** The clusters whose groups yield the CPU to every other process. */
+  /** The clusters whose groups yield the CPU. */
   readonly busy: Set<string>
-  /** The clusters whose roles are being changed, and how many times at once. They are not busy. */
+  /** The clusters on which the supervisor works, and how many times at once. They are not busy. */
   readonly attended: Map<string, number>
   /** The clusters whose servers have ended, and whose groups the kernel does not let go yet. */
   readonly left: Set<string>

@@ -1,5 +1,5 @@
 /**
- * Which servers are busy: their control groups yield the CPU to every other process (`setBusy`), those of others do not.
+ * Which servers are busy: their control groups yield the CPU (`setBusy`), those of others do not.
  *
  * So a tenant that computes does not slow one that connects, wakes or reads a row, nor the supervisor's sessions there.
  */
