@@ -11,6 +11,7 @@ import { consent } from "./list/consent.ts"
 import { consoleProject } from "./list/consoleProject.ts"
 import { consoleShell } from "./list/consoleShell.ts"
 import { contracts } from "./list/contracts.ts"
+import { cpuGroups } from "./list/cpuGroups.ts"
 import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
 import { directApi } from "./list/directApi.ts"
@@ -72,6 +73,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...consoleShell,
   ...contracts,
   ...consoleProject,
+  ...cpuGroups,
   ...credentials,
   ...decisions,
   ...directApi,

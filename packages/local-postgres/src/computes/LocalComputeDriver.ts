@@ -15,8 +15,8 @@
  * address only; its sessions are for the relay to end.
  */
 import { mkdir, readdir } from "node:fs/promises"
-import { basename, join } from "node:path"
-import { BranchId, type Compute, ComputeDriver, type ComputeRole, type ComputeStart, EndpointId } from "@narthex/core"
+import { join } from "node:path"
+import { type BranchId, ComputeDriver, type ComputeRole, type ComputeStart, type EndpointId } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
 import { type Cluster, clusterAt, majorOf, superuser } from "../cluster/Cluster.ts"
 import { copyRunning, copyStopped } from "../cluster/ClusterCopy.ts"
@@ -42,6 +42,7 @@ import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
 import { examine, isSealed, seal } from "./RoleSeal.ts"
 import { needsRoles } from "./roleDifference.ts"
+import { branchOf, runningComputes, runningServers } from "./runningComputes.ts"
 
 export interface LocalComputeOptions extends LocalPostgresOptions {
   readonly limits?: Partial<ComputeLimits> | undefined
@@ -64,8 +65,6 @@ export const layerStandby = (
 const fileNameForm = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
 const refuse = (reason: string) => Effect.fail(new ImpossibleRequest({ reason }))
-
-const branchOf = (cluster: Cluster) => BranchId.make(basename(cluster.directory))
 
 const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalComputeOptions, standby?: StandbyOptions) {
   const limits = { ...defaultComputeLimits, ...options.limits }
@@ -233,7 +232,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
       yield* confirm(branch_id)
       const address = yield* links.put(name, cluster)
       yield* links.remove(former)
-      return { endpoint_id, branch_id, generation, address } satisfies Compute
+      return { endpoint_id, branch_id, generation, address }
     })
     return yield* locked(
       [branch_id],
@@ -259,30 +258,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     return yield* attending(cluster.name, needsRoles(cluster, roles, limits.comparison_within))
   })
 
-  const running = Effect.gen(function* () {
-    const computes: Array<Compute> = []
-    for (const link of yield* links.all) {
-      const cluster = clusterAt(link.cluster, "compute")
-      if (!(yield* isRunning(cluster))) continue
-      const endpoint_id = EndpointId.make(link.endpoint)
-      const { generation, name } = link
-      computes.push({ endpoint_id, branch_id: branchOf(cluster), generation, address: links.pathOf(name) })
-    }
-    return computes
-  }).pipe(Effect.withSpan("LocalComputeDriver.running"))
-
-  const serverOf = (cluster: Cluster) =>
-    Effect.map(findPostmaster(cluster), (found) =>
-      Option.toArray(found).map((postmaster) => ({ postmaster, cluster: cluster.name }))
-    )
-
-  /** The servers that a link leads to. */
-  const servers = links.all.pipe(
-    Effect.map((all) => [...new Set(all.map(({ cluster }) => cluster))]),
-    Effect.flatMap((linked) => Effect.forEach(linked, (it) => serverOf(clusterAt(it, "compute")), { concurrency: 8 })),
-    Effect.map((all) => all.flat()),
-    Effect.orElseSucceed(() => [])
-  )
+  const running = Effect.withSpan(runningComputes(links), "LocalComputeDriver.running")
+  const servers = runningServers(links)
 
   // Clean up after a crash: partial data, links to servers that died, servers without a link.
   const cleaned = Effect.fnUntraced(function* (cluster: Cluster) {

@@ -1,0 +1,170 @@
+/** Faults of the CPU control groups of local computes. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+const controlGroups = ["packages/local-postgres/test/CpuGroups.test.ts"]
+
+export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/CpuGroups.ts",
+    tests: controlGroups,
+    faults: [
+      {
+        id: "cpu-group-stranger",
+        find: "if (![...pidsIn(directory), ...pidsIn(platform)].includes(process.pid)) {",
+        put: "if (false) {",
+        why: "A control group of other processes is not divided."
+      },
+      {
+        id: "cpu-group-controller",
+        find: 'if (!existsSync(join(groups.copies, "cpu.idle"))) throw',
+        put: "if (false) throw",
+        why: "A control group without the CPU's controller is refused with what is missing."
+      },
+      {
+        id: "cpu-group-delegation",
+        find: "if (groups.version === 2) writeFileSync",
+        put: "if (groups.version !== 2) writeFileSync",
+        why: "Version 2 needs the controller for the groups within."
+      },
+      {
+        id: "cpu-group-sweep",
+        find: 'entry.isDirectory() && entry.name.startsWith("narthex-")',
+        put: "false",
+        why: "Groups of servers that have ended do not stay."
+      },
+      {
+        id: "cpu-group-foreign-sweep",
+        find: 'entry.isDirectory() && entry.name.startsWith("narthex-")',
+        put: "entry.isDirectory()",
+        why: "Groups that the platform has not made stay."
+      },
+      {
+        id: "cpu-group-left",
+        find: "    groups.left.add(cluster)\n",
+        put: "",
+        why: "The group of a server that was stopped is removed."
+      },
+      {
+        id: "cpu-group-left-again",
+        find: "  groups.left.delete(cluster)\n  removeLeft",
+        put: "  removeLeft",
+        why: "The group of a server that starts again stays."
+      },
+      {
+        id: "cpu-group-left-kept",
+        find: "if (removeGroup(group) || !existsSync(group)) groups.left.delete(cluster)",
+        put: "if (removeGroup(group) || existsSync(group)) groups.left.delete(cluster)",
+        why: "A group that the kernel does not let go is tried again."
+      },
+      {
+        id: "cpu-group-share",
+        find: "if (!isBusy) setWeight(groups, group, weights.server)",
+        put: "",
+        tests: ["packages/local-postgres/test/busyServers.test.ts"],
+        why: "A server that is busy no longer has its share again."
+      },
+      {
+        id: "cpu-group-version-1",
+        find: "Math.round((weight * 1024) / 100)",
+        put: "weight",
+        why: "Version 1 counts shares otherwise than version 2."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/busyServers.ts",
+    tests: ["packages/local-postgres/test/busyServers.test.ts"],
+    faults: [
+      {
+        id: "busy-ended-twice",
+        find: "if (!after.processes.has(pid)) ran -= then.ran",
+        put: "if (!after.processes.has(pid)) ran -= 0",
+        why: "What a session ran before counts once."
+      },
+      {
+        id: "busy-negative",
+        find: "ran = Math.max(0, ran)",
+        put: "ran = ran + 0",
+        why: "A session that has just ended is no negative demand."
+      },
+      {
+        id: "busy-starved",
+        find: "const waiting = hasHadNothing ? elapsed : Math.min",
+        put: "const waiting = Math.min",
+        why: "The kernel adds a wait at its end, so a process that gets nothing has waited for nothing."
+      },
+      {
+        id: "busy-earlier-wait",
+        find: "Math.min(now.waited - then.waited, Math.max(0, elapsed - running))",
+        put: "now.waited - then.waited",
+        why: "A wait that has just ended may have begun before."
+      },
+      {
+        id: "busy-waiting",
+        find: "wasBusy ? ran + waited > 0.25",
+        put: "wasBusy ? ran > 0.25",
+        why: "A busy server that gets nothing is busy."
+      },
+      {
+        id: "busy-start",
+        find: "steady > 0 || ran > 0.5",
+        put: "ran + waited > 0.5",
+        why: "Processes that wait shortly, as at a start, do not make a server busy."
+      },
+      {
+        id: "busy-steady",
+        find: "steady > 0 || ran > 0.5",
+        put: "ran > 0.5",
+        why: "One session that computes makes its server busy, whatever it gets."
+      },
+      {
+        id: "busy-attended",
+        find: "former === undefined || groups.attended.has(cluster)",
+        put: "former === undefined",
+        why: "A revocation does not wait for the CPU with the sessions that it ends."
+      },
+      {
+        id: "busy-attended-once",
+        find: "if (others > 0) attended.set(cluster, others)",
+        put: "if (others > 9) attended.set(cluster, others)",
+        why: "Several changes of roles may run at once."
+      },
+      {
+        id: "busy-forgotten",
+        find: "if (!running.has(cluster)) known.delete(cluster)",
+        put: "if (!running.has(cluster)) known.has(cluster)",
+        why: "What is known of a server ends with it."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/yieldFully.ts",
+    tests: controlGroups,
+    faults: [
+      {
+        id: "cpu-group-adopted",
+        find: "for (const pid of children) if (!inside.has(pid)) joinGroup(group, pid)",
+        put: "",
+        why: "A server that an earlier process has started gets its group.",
+        needs: "cpu-groups"
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/programStarter.ts",
+    tests: controlGroups,
+    faults: [
+      {
+        id: "cpu-group-entered",
+        find: "if (group !== undefined && child.pid !== undefined) enter(group, child.pid)",
+        put: "",
+        why: "A program that works for a tenant has the share of those.",
+        needs: "cpu-groups"
+      }
+    ]
+  }
+]
