@@ -135,8 +135,8 @@ export const pidsIn = (group: string): ReadonlyArray<number> => {
 }
 
 /**
- * Whether a server's group yields to the other groups of the platform (`cpu.idle`): any of their processes runs before one of
- * its, and it has a very small share while they want the core.
+ * Sets whether a server's group yields (`cpu.idle`): a process of another group preempts its processes at once, and while
+ * another group wants the core it has a very small share.
  *
  * Pitfall: a weight in place of it. Since Linux 6.6 a process of any weight may finish its time slice before another one
  * runs, up to a tick of 4 ms. A request is ten to thirty turns of the platform and its store, and each would wait for that.

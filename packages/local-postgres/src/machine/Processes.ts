@@ -36,6 +36,15 @@ export const isRunning = (pid: number): boolean => {
   }
 }
 
+/** Whether a process runs or waits for the CPU. */
+export const wantsCpu = (pid: number, proc = "/proc"): boolean => {
+  try {
+    return /^\d+ \(.*\) R /s.test(readFileSync(`${proc}/${pid}/stat`, "utf8"))
+  } catch {
+    return false // the process has ended
+  }
+}
+
 /** Every process of the cluster, the postmaster and its backends. */
 export const processesOf = (name: string) =>
   Effect.map(

@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { Effect } from "effect"
 import { CpuGroups, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
+import { wantsCpu } from "./Processes.ts"
 
 /** A server that runs: the pid of its postmaster, and the name of its cluster. */
 export interface RunningServer {
@@ -130,19 +131,11 @@ const takenBy = (postmaster: number, pids: ReadonlyArray<number>, at: number, pr
   const processes = new Map<number, { ran: number; waited: number; isReady: boolean }>()
   for (const pid of pids) {
     const [ran, waited] = fields(`${proc}/${pid}/schedstat`)
-    if (ran !== undefined && waited !== undefined) processes.set(pid, { ran, waited, isReady: isReady(pid, proc) })
+    if (ran !== undefined && waited !== undefined) processes.set(pid, { ran, waited, isReady: wantsCpu(pid, proc) })
   }
   // The times of the children that it has waited for (proc_pid_stat(5), fields 16 and 17).
   const [user = 0, system = 0] = fields(`${proc}/${postmaster}/stat`, 13)
   return { at, processes, ended: (user + system) * tick }
-}
-
-const isReady = (pid: number, proc: string): boolean => {
-  try {
-    return /^\d+ \(.*\) R /s.test(readFileSync(`${proc}/${pid}/stat`, "utf8"))
-  } catch {
-    return false
-  }
 }
 
 /** Numbers of a file of `/proc`, after the name that a process has given itself. None if the process has ended. */

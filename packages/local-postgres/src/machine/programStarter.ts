@@ -62,7 +62,10 @@ const serve = (parent: number) => {
     process.exit()
   }
 
-  /** Before it starts others, which would stay. One that cannot enter has its priority, and ends with its own reason. */
+  /**
+   * Moves a new program to a group. It is called right after the start, because what the program has started before stays in
+   * the former group.
+   */
   const enter = (group: string, pid: number) => {
     try {
       writeFileSync(`${group}/cgroup.procs`, String(pid), { flag: "r+" })

@@ -19,7 +19,7 @@ import { availableParallelism, constants, getPriority, setPriority } from "node:
 import { Clock, Effect } from "effect"
 import { type Known, type RunningServer, yieldBusy } from "./busyServers.ts"
 import { CpuGroups } from "./CpuGroups.ts"
-import { childrenOf } from "./Processes.ts"
+import { childrenOf, wantsCpu } from "./Processes.ts"
 import { niceness } from "./yieldingCpu.ts"
 
 /** Whether the kernel groups processes by session. A kernel that cannot do so has no such file. */
@@ -42,7 +42,7 @@ const pause = "100 millis"
  */
 const searches = 10
 
-/** Searches after which it is decided anew which servers are busy: a shorter time would take a connection for work. */
+/** Searches between two decisions which servers are busy. In a shorter time a new connection alone would look busy. */
 const searchesPerLook = 5
 
 /** The lowest share that the kernel has. */
@@ -124,9 +124,6 @@ const isOf = (pid: number, role: string, proc: string): boolean | undefined => {
   const [, after] = /^postgres: [^ ]+: (.*)/s.exec(contents(`${proc}/${pid}/cmdline`)) ?? []
   return after?.startsWith(`${role} `)
 }
-
-/** Whether a process runs or waits for the CPU. */
-const wantsCpu = (pid: number, proc: string): boolean => /^\d+ \(.*\) R /s.test(contents(`${proc}/${pid}/stat`))
 
 /**
  * Lowers the priority of a process to that much below this one's. `false`: it has ended. Without privileges it cannot be
