@@ -16,7 +16,7 @@ import { aBranch, aProject } from "@narthex/core/testing"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Effect, Layer, Option } from "effect"
 import { clusterAt } from "../src/cluster/Cluster.ts"
-import { makeDiskUsage } from "../src/computes/diskUsage.ts"
+import { bytesIn, makeDiskUsage } from "../src/computes/diskUsage.ts"
 import { dataDirectory, kinds, minted, session } from "./support.ts"
 
 const main = BranchId.make("br-main")
@@ -129,6 +129,26 @@ describe("the disk of branches", { tags: [tag] }, () => {
         const failure = yield* Effect.flip(measure([clusterAt(broken, "compute")]))
         assert.include(failure.message, "ELOOP")
       }).pipe(Effect.provide(LocalComputeDriver.layer({ dataDir, binaries: choice })))
+    })
+  )
+
+  it("what is gone while it is measured takes no disk, and what cannot be read makes the size unknown", () => {
+    const vanished = "du: cannot access 'data/base/5/t3_16391': No such file or directory\n"
+    const unreadable = "du: cannot read directory 'data/base/5': Input/output error\n"
+    assert.strictEqual(bytesIn({ code: 0, err: "", out: "40\t/branches/br-main\n" }), 40 * 1024)
+    assert.strictEqual(bytesIn({ code: 1, err: vanished + vanished, out: "40\t/branches/br-main\n" }), 40 * 1024)
+    assert.strictEqual(bytesIn({ code: 1, err: vanished, out: "" }), 0)
+    assert.isUndefined(bytesIn({ code: 1, err: vanished + unreadable, out: "40\t/branches/br-main\n" }))
+    // Of `nice`, which did not find `du`; and a `du` that was killed.
+    assert.isUndefined(bytesIn({ code: 127, err: "nice: 'du': No such file or directory\n", out: "" }))
+    assert.isUndefined(bytesIn({ code: null, err: "", out: "" }))
+  })
+
+  it.live("a branch that is gone takes no disk", () =>
+    Effect.gen(function* () {
+      const directory = join(yield* dataDirectory(0), "br-gone")
+      const usage = yield* makeDiskUsage()([clusterAt(directory, "compute")])
+      assert.deepStrictEqual(usage, [{ branch_id: BranchId.make("br-gone"), bytes: 0 }])
     })
   )
 

@@ -176,6 +176,18 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
         find: "if (measured.length === 0) return",
         put: "if (failures.length > 0) return",
         why: "A branch that cannot be read does not keep the others from being measured."
+      },
+      {
+        id: "size-without-what-cannot-be-read",
+        find: 'err.split("\\n").every((line) => line === "" || gone.test(line))',
+        put: "true",
+        why: "What cannot be read is not counted as nothing: the last size applies."
+      },
+      {
+        id: "no-size-while-files-go",
+        find: 'line === "" || gone.test(line)',
+        put: 'line === ""',
+        why: "A file that goes while a branch is measured does not keep its size from being known."
       }
     ]
   }

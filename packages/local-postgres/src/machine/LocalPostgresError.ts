@@ -86,13 +86,11 @@ export type LocalPostgresFailure =
  * Runs a promise of the platform; a rejection becomes the reason of a `LocalPostgresError`.
  *
  * Pitfall: making it interruptible. The platform goes on with a rename or a removal that is not awaited, next to the
- * call that takes over. What only reads, and for long, is `attemptToRead`.
+ * call that takes over.
  */
 export const attempt = <A>(operation: string, run: () => Promise<A>) =>
-  Effect.uninterruptible(attemptToRead(operation, run))
-
-/** `attempt` for what changes nothing: an interruption aborts the signal and does not wait. */
-export const attemptToRead = <A>(operation: string, run: (signal: AbortSignal) => Promise<A>) =>
-  Effect.tryPromise({ try: run, catch: (cause) => new LocalPostgresError({ operation, reason: reasonOf(cause) }) })
+  Effect.uninterruptible(
+    Effect.tryPromise({ try: run, catch: (cause) => new LocalPostgresError({ operation, reason: reasonOf(cause) }) })
+  )
 
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))

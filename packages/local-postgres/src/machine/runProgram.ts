@@ -20,7 +20,8 @@ export interface ProgramOptions {
   readonly background?: boolean
 }
 
-export const runProgram = Effect.fnUntraced(function* (
+/** As `runProgram`, but a program that ends with another code than 0 is no error: how it ended, and what it printed. */
+export const runToAnyEnd = Effect.fnUntraced(function* (
   command: string,
   args: ReadonlyArray<string>,
   { background = false, directory, from = "/", identity }: ProgramOptions = {}
@@ -29,7 +30,15 @@ export const runProgram = Effect.fnUntraced(function* (
   const group = background ? (yield* CpuGroups)?.copies : undefined
   const ended = yield* runToEnd({ command: program, args: given, from, environment, directory, identity, group })
   if ("failed" in ended) return yield* new LocalPostgresError({ operation: command, reason: ended.failed })
-  const { code, err, out, signal } = ended
+  return ended
+})
+
+export const runProgram = Effect.fnUntraced(function* (
+  command: string,
+  args: ReadonlyArray<string>,
+  options: ProgramOptions = {}
+) {
+  const { code, err, out, signal } = yield* runToAnyEnd(command, args, options)
   if (code === 0) return out
   const reason = `it ended with ${signal ?? `code ${code}`}. ${err.trim()}`
   return yield* new LocalPostgresError({ operation: command, reason, printed: err })
