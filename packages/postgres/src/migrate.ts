@@ -38,6 +38,7 @@ import { people } from "./migrations/0018b_people.ts"
 import { deletions } from "./migrations/0019_deletions.ts"
 import { hostSessionEnds } from "./migrations/0020_host_session_ends.ts"
 import { endpointUse } from "./migrations/0021_endpoint_use.ts"
+import { dueOperations } from "./migrations/0022_due_operations.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -64,7 +65,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0018b_people", people],
   ["0019_deletions", deletions],
   ["0020_host_session_ends", hostSessionEnds],
-  ["0021_endpoint_use", endpointUse]
+  ["0021_endpoint_use", endpointUse],
+  ["0022_due_operations", dueOperations]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

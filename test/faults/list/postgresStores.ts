@@ -91,9 +91,16 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "pg-claim-idle",
-        find: "set_config('idle_in_transaction_session_timeout', $7, true)",
+        find: "set_config('idle_in_transaction_session_timeout', $7, due.any)",
         put: "coalesce($7, '')",
         why: "A process that stops after a claim keeps the claims of others only for seconds.",
+        tests: ["packages/postgres/test/stores/claimLocks.test.ts"]
+      },
+      {
+        id: "pg-claim-waits-for-nothing",
+        find: "select exists (select from operation_head where class = $1 and due_at <= $3) as any",
+        put: "select $1 is not null and $3::timestamptz is not null as any",
+        why: "A claim that finds nothing due does not wait for the other claims of the class.",
         tests: ["packages/postgres/test/stores/claimLocks.test.ts"]
       },
       {

@@ -65,12 +65,16 @@ const make = Effect.gen(function* () {
     claim: (claim) =>
       operations.first(
         "OperationStore.claim",
+        // A runner looks after each end of an operation, and mostly finds nothing: so it looks before it waits for others.
         // The settings are made before the claim, which waits for others and may find nothing, because it reads them. A
         // session would plan the statements of the function for each of its first five claims.
-        `select claimed.* from set_config('idle_in_transaction_session_timeout', $7, true) as patience
+        `with due as materialized (select exists (select from operation_head where class = $1 and due_at <= $3) as any)
+         select claimed.* from due
+         cross join lateral set_config('idle_in_transaction_session_timeout', $7, due.any) as patience
          cross join lateral set_config('plan_cache_mode', 'force_generic_plan', patience is not null) as plans
          cross join lateral operation_claim_in(
-           $1, $2, $3, $4, $5, case when plans is not null then $6::int end) as claimed`,
+           $1, $2, $3, $4, $5, case when plans is not null then $6::int end) as claimed
+         where due.any`,
         [
           claim.class,
           claim.worker,

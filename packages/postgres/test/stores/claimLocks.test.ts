@@ -79,20 +79,28 @@ layer(onPostgres, { excludeTestServices: true })("claims on Postgres", (it) => {
     })
   )
 
-  it.effect("a transaction that has claimed may be idle for five seconds, also where nothing was due", () =>
-    Effect.gen(function* () {
-      const { query } = yield* Database
-      const { run } = yield* Transaction
-      const limit = Effect.map(
-        query<{ readonly idle: string }>(
-          "limit",
-          "select current_setting('idle_in_transaction_session_timeout') as idle"
-        ),
-        ([row]) => row?.idle
-      )
-      assert.deepStrictEqual(yield* run(Effect.all([limit, claim(), limit])), ["1min", undefined, "5s"])
-      assert.strictEqual(yield* run(limit), "1min")
-    })
+  it.effect(
+    "a transaction that has waited for other claims may be idle for five seconds, also if it found nothing",
+    () =>
+      Effect.gen(function* () {
+        const { query } = yield* Database
+        const { run } = yield* Transaction
+        const limit = Effect.map(
+          query<{ readonly idle: string }>(
+            "limit",
+            "select current_setting('idle_in_transaction_session_timeout') as idle"
+          ),
+          ([row]) => row?.idle
+        )
+        // Nothing is due: it waited for none.
+        assert.deepStrictEqual(yield* run(Effect.all([limit, claim(), limit])), ["1min", undefined, "1min"])
+        const org = anOrgId()
+        const both = [yield* inserted(aBranchId(), org), yield* inserted(aBranchId(), org)]
+        assert.strictEqual(yield* claim(1), both[0]?.id)
+        assert.deepStrictEqual(yield* run(Effect.all([limit, claim(1), limit])), ["1min", undefined, "5s"])
+        assert.strictEqual(yield* run(limit), "1min")
+        yield* Effect.forEach(both, finish)
+      })
   )
 
   it.effect("an operation that is added while the one before it ends can be claimed", () =>
