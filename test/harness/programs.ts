@@ -14,6 +14,7 @@ export const programsFolder = join(root, "node_modules/.cache/narthex-programs")
 export const programSources = {
   "api-process": join(root, "test/events/support/apiProcess.ts"),
   attackers: join(root, "test/hostile/support/attackerMain.ts"),
+  bystander: join(root, "test/hostile/support/bystanderMain.ts"),
   "chaos-role": join(root, "packages/postgres/test/events/chaosRole.ts"),
   "postgres-supervisor": join(root, "packages/local-postgres/test/supervisor.ts"),
   runner: join(root, "test/races/support/runnerMain.ts"),

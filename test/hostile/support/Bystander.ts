@@ -1,5 +1,8 @@
-/** An organization that only works: it lists, connects, wakes, creates and follows its events. None of that may fail. */
-import { assert } from "@effect/vitest"
+/**
+ * An organization that only works: it lists, connects, wakes, creates and follows its events. None of that may fail. It is
+ * a process of its own (`BystanderProcess`).
+ */
+import assert from "node:assert/strict"
 import { until } from "../../harness/eventually.ts"
 import { long } from "../../harness/long.ts"
 import { type Following, followEvents } from "../../support/followEvents.ts"
@@ -75,7 +78,7 @@ export class Bystander {
       await until("the event of the suspend", scheduled)
       suspended = this.#events.frames.length
     })
-    assert.isAbove(suspended, seen)
+    assert.ok(suspended > seen)
     await this.#idles(`${path}/endpoints/${this.#endpoint}`)
     const wake = await timed("wake", () => this.#select())
     const start = { project, action: "start_compute", of: `endpoint_id=${this.#endpoint}` } as const
@@ -117,7 +120,7 @@ export class Bystander {
   async #select(): Promise<void> {
     const session = await connect(this.#uri, this.#caller.from)
     try {
-      assert.deepStrictEqual(await session.query("select 1 as answer"), [{ answer: 1 }])
+      assert.deepEqual(await session.query("select 1 as answer"), [{ answer: 1 }])
     } finally {
       session.close()
     }

@@ -2,9 +2,9 @@
 import { note } from "../../harness/note.ts"
 import { type Measured, type Row, rows } from "./Measured.ts"
 
-/** The value below which this share of the values lies. */
+/** The least value that this share of the values does not exceed (nearest rank). */
 export const percentile = (values: ReadonlyArray<number>, share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
+  values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1] ?? 0
 
 const columns = (cells: ReadonlyArray<string>, [first = 0, ...others]: ReadonlyArray<number>) =>
   cells.map((cell, at) => (at === 0 ? cell.padEnd(first) : cell.padStart(others[at - 1] ?? 0))).join("  ")
