@@ -60,11 +60,8 @@ export class BystanderProcess {
   /** It works while `during` does, and until it has done this many rounds. Resolves with what it measured. */
   async rounds(least: number, during: Promise<unknown> = Promise.resolve()): Promise<Measured> {
     this.#say("begin")
-    try {
-      await during
-    } finally {
-      this.#say(`end ${least}`)
-    }
+    await during
+    this.#say(`end ${least}`)
     // As above.
     return JSON.parse(await this.#next()) as Measured
   }
