@@ -133,15 +133,27 @@ describe("the disk of branches", { tags: [tag] }, () => {
   )
 
   it("what is gone while it is measured takes no disk, and what cannot be read makes the size unknown", () => {
-    const vanished = "du: cannot access 'data/base/5/t3_16391': No such file or directory\n"
-    const unreadable = "du: cannot read directory 'data/base/5': Input/output error\n"
-    assert.strictEqual(bytesIn({ code: 0, err: "", out: "40\t/branches/br-main\n" }), 40 * 1024)
-    assert.strictEqual(bytesIn({ code: 1, err: vanished + vanished, out: "40\t/branches/br-main\n" }), 40 * 1024)
-    assert.strictEqual(bytesIn({ code: 1, err: vanished, out: "" }), 0)
-    assert.isUndefined(bytesIn({ code: 1, err: vanished + unreadable, out: "40\t/branches/br-main\n" }))
-    // Of `nice`, which did not find `du`; and a `du` that was killed.
-    assert.isUndefined(bytesIn({ code: 127, err: "nice: 'du': No such file or directory\n", out: "" }))
-    assert.isUndefined(bytesIn({ code: null, err: "", out: "" }))
+    const directory = "/branches/br-main"
+    const bytes = (code: number | null, err: string, out = "") => bytesIn(directory, { code, err, out })
+    const counted = `40\t${directory}\n`
+    const vanished = `du: cannot access '${directory}/data/base/5/t3_16391': No such file or directory\n`
+    const unreadable = `du: cannot read directory '${directory}/data/base/5': Input/output error\n`
+    assert.strictEqual(bytes(0, "", counted), 40 * 1024)
+    assert.strictEqual(bytes(1, vanished + vanished, counted), 40 * 1024)
+    assert.strictEqual(
+      bytes(1, `du: ${directory}/data/base/5/t3_16391: No such file or directory\n`, counted),
+      40 * 1024
+    )
+    assert.strictEqual(bytes(1, `du: cannot access '${directory}': No such file or directory\n`), 0)
+    assert.strictEqual(bytes(1, `du: ${directory}: No such file or directory\n`), 0)
+    // `nice` may not set a priority, and runs it all the same.
+    assert.strictEqual(bytes(0, "nice: cannot set niceness: Permission denied\n", counted), 40 * 1024)
+    assert.isUndefined(bytes(1, vanished + unreadable, counted))
+    assert.isUndefined(bytes(1, "du: fts_read failed: data/base: No such file or directory\n"))
+    assert.isUndefined(bytes(1, vanished))
+    assert.isUndefined(bytes(0, ""))
+    assert.isUndefined(bytes(127, "nice: 'du': No such file or directory\n"))
+    assert.isUndefined(bytes(null, ""))
   })
 
   it.live("a branch that is gone takes no disk", () =>

@@ -179,15 +179,21 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "size-without-what-cannot-be-read",
-        find: 'err.split("\\n").every((line) => line === "" || gone.test(line))',
+        find: "complaints.every((line) => gone.test(line))",
         put: "true",
         why: "What cannot be read is not counted as nothing: the last size applies."
       },
       {
         id: "no-size-while-files-go",
-        find: 'line === "" || gone.test(line)',
-        put: 'line === ""',
+        find: "if (code !== 0 && !(code === 1 &&",
+        put: "if (code !== 0 && !(code === 0 &&",
         why: "A file that goes while a branch is measured does not keep its size from being known."
+      },
+      {
+        id: "nothing-counted-is-nothing",
+        find: "return code === 1 && isGone ? 0 : undefined",
+        put: "return 0",
+        why: "A program that has counted nothing does not make a branch empty."
       }
     ]
   }

@@ -25,22 +25,29 @@ const unlessGone = <A>(asked: Promise<A>): Promise<A | undefined> =>
     throw error
   })
 
-/** What `du` prints of a file that is gone. It counts the others, and ends with code 1. */
-const gone = /^du: .*: (No such file or directory|Not a directory)$/
+/**
+ * What `du` of GNU or of BusyBox prints of a file that is gone. It counts the others, and ends with code 1.
+ *
+ * Pitfall: every message that ends so. With `fts_read failed` GNU's has given up, and has counted a part or nothing.
+ */
+const gone = /^du: (cannot (access|read directory) '|\/).*: (No such file or directory|Not a directory)$/
 
-/** The bytes that a run of `du` has counted, 0 for a directory that is gone; `undefined` if it could not read all. */
-export const bytesIn = ({
-  code,
-  err,
-  out
-}: {
+/** How a run of `du` ended. */
+export interface Measured {
   readonly code: number | null
   readonly err: string
   readonly out: string
-}) =>
-  (code === 0 || code === 1) && err.split("\n").every((line) => line === "" || gone.test(line))
-    ? Number.parseInt(out || "0", 10) * kibibyte
-    : undefined
+}
+
+/** The bytes that it has counted in a directory, 0 if that is gone; `undefined` if it could not read all. */
+export const bytesIn = (directory: string, { code, err, out }: Measured): number | undefined => {
+  const complaints = err.split("\n").filter((line) => line !== "")
+  if (code !== 0 && !(code === 1 && complaints.every((line) => gone.test(line)))) return undefined
+  const counted = /^(\d+)\s/.exec(out)?.[1]
+  if (counted !== undefined) return Number(counted) * kibibyte
+  const isGone = complaints.some((line) => line.includes(`${directory}'`) || line.startsWith(`du: ${directory}: `))
+  return code === 1 && isGone ? 0 : undefined
+}
 
 /**
  * The size of a directory with everything in it. It yields the CPU to this process.
@@ -49,9 +56,9 @@ export const bytesIn = ({
  * measured each time, the event loop did little else for a second.
  */
 const bytesUnder = Effect.fnUntraced(function* (directory: string) {
-  const ended = yield* runToAnyEnd("du", ["-sk", "--", directory], { background: true })
-  const reason = ended.err.trim()
-  return bytesIn(ended) ?? (yield* new LocalPostgresError({ operation: `Measuring ${directory}`, reason }))
+  const ended = yield* runToAnyEnd("du", ["-skH", "--", directory], { background: true })
+  const reason = `it ended with ${ended.signal ?? `code ${ended.code}`}. ${ended.err.trim()}`
+  return bytesIn(directory, ended) ?? (yield* new LocalPostgresError({ operation: `Measuring ${directory}`, reason }))
 })
 
 /** The state of data on which no server runs; `undefined` while one is being made or replaced. */

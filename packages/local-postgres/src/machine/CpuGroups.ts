@@ -1,6 +1,6 @@
 /**
  * CPU control groups (cgroups(7), version 1 or 2) within one that the operator gives to the platform: `platform` for this
- * process and what it starts, `copies` for the programs that copy, and one for each server of a tenant.
+ * process and what it starts, `copies` for the programs that copy and measure, and one for each server of a tenant.
  *
  * A group has its share of the CPU however many processes it has, and a process begins in the group of the one that has
  * started it. So the share of a server does not grow with its sessions, and none has to be looked for.
