@@ -91,7 +91,7 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "pg-claim-idle",
-        find: "set_config('idle_in_transaction_session_timeout', $7, due.any)",
+        find: "set_config('idle_in_transaction_session_timeout', $7, coalesce(due.any, true))",
         put: "coalesce($7, '')",
         why: "A process that stops after a claim keeps the claims of others only for seconds.",
         tests: ["packages/postgres/test/stores/claimLocks.test.ts"]

@@ -70,7 +70,8 @@ export class OperationStore extends Context.Service<
      * number of operations that wait on a branch, in a project or in an organization. `None`: none is due.
      *
      * Within a transaction a claim is its last lock, because other claims of the class wait until the transaction ends. An
-     * adapter ends one that is idle for five seconds after a claim.
+     * adapter ends one that is idle for five seconds after a claim that others wait for: one that found nothing due waits
+     * for none, and holds up none.
      *
      * Pitfall: waiting for anything else after a claim. Claims wait for its transaction, and its locks may be awaited by one
      * that waits for a claim.

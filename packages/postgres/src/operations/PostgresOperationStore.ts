@@ -70,7 +70,7 @@ const make = Effect.gen(function* () {
         // session would plan the statements of the function for each of its first five claims.
         `with due as materialized (select exists (select from operation_head where class = $1 and due_at <= $3) as any)
          select claimed.* from due
-         cross join lateral set_config('idle_in_transaction_session_timeout', $7, due.any) as patience
+         cross join lateral set_config('idle_in_transaction_session_timeout', $7, coalesce(due.any, true)) as patience
          cross join lateral set_config('plan_cache_mode', 'force_generic_plan', patience is not null) as plans
          cross join lateral operation_claim_in(
            $1, $2, $3, $4, $5, case when plans is not null then $6::int end) as claimed

@@ -100,7 +100,7 @@ const fill = [
      now(), n::text from generate_series(1, ${rows}) n`,
   `insert into refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
   `insert into operation_head (operation_id, branch_id, class, org_id, project_id, lane, position, due_at)
-   select 'h' || n, 'h' || n, 'branches', 'o' || n, 'p' || n, '', n, now() from generate_series(1, ${rows}) n`,
+   select 'h' || n, 'h' || n, 'roles', 'o' || n, 'p' || n, '', n, now() from generate_series(1, ${rows}) n`,
   "analyze"
 ]
 
@@ -184,6 +184,7 @@ layer(testDatabase, { excludeTestServices: true })("plans", (it) => {
         const lines = plan.flatMap((row) => Object.values(row))
         const scans = lines.filter((line) => /Seq Scan on (?!event_head|event_floor|event_outbox|org\b)/.test(line))
         assert.deepStrictEqual(scans, [], `${operation}\n${lines.join("\n")}`)
+        if (operation === "OperationStore.claim") assert.include(lines.join("\n"), "operation_head_soonest")
       }
       assert.isAbove(asked.length, 25)
       const credentials = asked.filter(({ operation }) => operation.startsWith("CredentialStore."))
