@@ -171,6 +171,7 @@ const besiege = async (bystander: BystanderProcess) => {
   const after = await bystander.rounds(1)
   const failures = [quiet, loud, after].flatMap((measured) => measured.failures)
   assert.deepStrictEqual(failures, [], "failures of the bystander")
+  for (const { took } of [quiet, loud]) assert.isAtLeast(took.create.length, rounds, "rounds of the bystander")
   assert.deepStrictEqual(await outOfTurn(loud, means), [], "waits behind operations of the attackers")
   if (!long) return
   assert.deepStrictEqual(late, [], "revocations that took too long, in milliseconds")

@@ -41,10 +41,6 @@ export class Bystander {
     return { uri: this.#uri.replace(/\/\/[^@]*@/, "//someone:nothing@"), endpoint: this.#endpoint }
   }
 
-  close() {
-    this.#events.close()
-  }
-
   /** One round of all steps. What fails is recorded, and ends the round. */
   async round(into: Measured): Promise<void> {
     let at: Step | "between steps" = "between steps"

@@ -1,6 +1,6 @@
 /**
  * The bystander as a process of its own, because it stands for another machine: what the others do in the process of the
- * test must not delay it, and where this account may give priorities, nothing on this machine does.
+ * test must not delay it, and where tests can make control groups, it has a priority of real time.
  */
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
@@ -11,22 +11,22 @@ import type { Bystander } from "./Bystander.ts"
 import type { Caller } from "./Caller.ts"
 import type { Measured } from "./Measured.ts"
 
-/** Runs the command with a priority of real time, if this account may. */
+/** Runs the command with a priority of real time. Where the system refuses that, it says so, and the command runs. */
 const beforeOthers = 'chrt -r -p 1 $$; exec "$@"'
 
-/** Milliseconds that a machine which is busy with other work may need for what is asked. */
-const patience = 300_000
+/** Milliseconds that a machine which is busy with other work may need to start it, and for a round. */
+const patience = { start: 60_000, round: 15_000 }
 
 export class BystanderProcess {
   readonly address: Bystander["address"]
   readonly #say: (line: string) => void
-  readonly #next: () => Promise<string>
+  readonly #next: (limit: number) => Promise<string>
   readonly close: () => void
 
   private constructor(
     address: Bystander["address"],
     say: (line: string) => void,
-    next: () => Promise<string>,
+    next: (limit: number) => Promise<string>,
     close: () => void
   ) {
     this.address = address
@@ -41,20 +41,23 @@ export class BystanderProcess {
     const [name, ...args] = first ? (["sh", "-c", beforeOthers, "sh", ...command] as const) : command
     const child = spawn(name, args, { stdio: ["pipe", "pipe", "pipe"] })
     toLog(child.stderr)
+    // That it has ended is what `next` says.
+    child.stdin.on("error", () => undefined)
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    const next = async () => {
-      const { done, value } = await within("an answer of the bystander", lines.next(), patience)
+    const next = async (limit: number) => {
+      const { done, value } = await within("an answer of the bystander", lines.next(), limit)
       if (done === true) throw new Error("The process of the bystander has ended.")
       return value
     }
-    // It prints the types that this reads.
-    const address = JSON.parse(await next()) as Bystander["address"]
-    return new BystanderProcess(
-      address,
-      (line) => child.stdin.write(`${line}\n`),
-      next,
-      () => child.kill("SIGKILL")
-    )
+    const close = () => child.kill("SIGKILL")
+    try {
+      // It prints the types that this reads.
+      const address = JSON.parse(await next(patience.start)) as Bystander["address"]
+      return new BystanderProcess(address, (line) => child.stdin.write(`${line}\n`), next, close)
+    } catch (error) {
+      close()
+      throw error
+    }
   }
 
   /** It works while `during` does, and until it has done this many rounds. Resolves with what it measured. */
@@ -63,6 +66,6 @@ export class BystanderProcess {
     await during
     this.#say(`end ${least}`)
     // As above.
-    return JSON.parse(await this.#next()) as Measured
+    return JSON.parse(await this.#next(patience.start + least * patience.round)) as Measured
   }
 }
