@@ -132,13 +132,13 @@ const attack = async () => {
   const first = cpuGroups !== undefined
   const bystander = await BystanderProcess.start(await signIn(api, issuer, "127.0.0.1", "ada@example.com"), first)
   try {
-    await besiege(bystander)
+    await attackBeside(bystander)
   } finally {
     bystander.close()
   }
 }
 
-const besiege = async (bystander: BystanderProcess) => {
+const attackBeside = async (bystander: BystanderProcess) => {
   const means = await hostile(bystander)
   const fields = await grounds()
   const quiet = await bystander.rounds(rounds)

@@ -1,7 +1,7 @@
 /**
  * How much disk each branch takes: the blocks of the files under its directory, with data that is being made or removed.
  *
- * One directory is read at a time, and a branch is read again only if its server runs or has run since: Postgres writes
+ * One branch is measured at a time, and again only if its server runs or has run since: Postgres writes
  * `pg_control` at each shutdown, and new data have a new file.
  *
  * A branch that cannot be read, for example on a damaged part of the disk, is left out, and its last size applies.
@@ -13,6 +13,7 @@ import { Effect, Option, Result } from "effect"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { findPostmaster } from "../cluster/PostgresProcess.ts"
 import { attempt, LocalPostgresError, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
+import type { Ended } from "../machine/programStarter.ts"
 import { runToAnyEnd } from "../machine/runProgram.ts"
 
 /** The unit of `du -k`. */
@@ -32,15 +33,10 @@ const unlessGone = <A>(asked: Promise<A>): Promise<A | undefined> =>
  */
 const gone = /^du: (cannot (access|read directory) '|\/).*: (No such file or directory|Not a directory)$/
 
-/** How a run of `du` ended. */
-export interface Measured {
-  readonly code: number | null
-  readonly err: string
-  readonly out: string
-}
+type End = Pick<Exclude<Ended, { readonly failed: string }>, "code" | "err" | "out">
 
-/** The bytes that it has counted in a directory, 0 if that is gone; `undefined` if it could not read all. */
-export const bytesIn = (directory: string, { code, err, out }: Measured): number | undefined => {
+/** The bytes that a run of `du` has counted in a directory, 0 if that is gone; `undefined` if it could not read all. */
+export const bytesIn = (directory: string, { code, err, out }: End): number | undefined => {
   const complaints = err.split("\n").filter((line) => line !== "")
   if (code !== 0 && !(code === 1 && complaints.every((line) => gone.test(line)))) return undefined
   const counted = /^(\d+)\s/.exec(out)?.[1]
