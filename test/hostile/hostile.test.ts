@@ -39,6 +39,12 @@ const effort = long ? 1 : 0.1
 const otherOrganizations = times(1, 4)
 const quotas = long ? {} : { NARTHEX_QUOTA_PROJECTS: "8", NARTHEX_QUOTA_BRANCHES: "12", NARTHEX_QUOTA_SANDBOXES: "4" }
 
+/**
+ * Milliseconds between the beginnings of two revocations in the long form. They are asked meanwhile: one after another
+ * without a pause, each with a siege of its own, they take as much of the machine as the attackers do.
+ */
+const pace = times(0, 4_000)
+
 /** The short form tries one revocation of each group, which the seed of the run chooses. */
 const tried = groups.map((group) => (long ? group : group.slice(Math.floor(Math.random() * group.length)).slice(0, 1)))
 
@@ -107,6 +113,17 @@ const grounds = async (): Promise<ReadonlyArray<Ground>> => {
   )
 }
 
+/** Waits for the next turn of `pace`. */
+const inTurn = (() => {
+  let next = 0
+  return () => {
+    const now = performance.now()
+    const turn = Math.max(now, next)
+    next = turn + pace
+    return sleep(turn - now)
+  }
+})()
+
 /** Milliseconds below which a step is not compared: the noise of a busy machine. */
 const floor = 100
 
@@ -153,6 +170,7 @@ const attackBeside = async (bystander: BystanderProcess) => {
       if (ground === undefined) throw new Error("Each group has a ground.")
       do
         for (const revocation of group) {
+          await inTurn()
           const each = [revocation.name, await revoked(revocation, ground)] as const
           took.push(each)
           if (each[1] > within) late.push(each)
