@@ -20,7 +20,15 @@ import { makeCpuGroups } from "../../../test/support/cpuGroups.ts"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
 import { startPostgres, stopPostgres } from "../src/cluster/PostgresProcess.ts"
-import { CpuGroups, groupOfServer, joinGroup, leaveGroup, openCpuGroups, pidsIn } from "../src/machine/CpuGroups.ts"
+import {
+  CpuGroups,
+  groupOfServer,
+  joinGroup,
+  leaveGroup,
+  openCpuGroups,
+  pidsIn,
+  serves
+} from "../src/machine/CpuGroups.ts"
 import { findMachine } from "../src/machine/Machine.ts"
 import { processesOf } from "../src/machine/Processes.ts"
 import { runProgram } from "../src/machine/runProgram.ts"
@@ -170,13 +178,13 @@ const directory = (version: 1 | 2, ...servers: ReadonlyArray<string>) =>
 describe("what is written to a control group", () => {
   const contents = (path: string, ...file: ReadonlyArray<string>) => readFileSync(join(path, ...file), "utf8")
 
-  it.live("version 2: it gives its shares to the groups in it, of which the platform has most", () =>
+  it.live("version 2: it gives its shares to the groups in it", () =>
     Effect.gen(function* () {
       const path = yield* directory(2)
       yield* openCpuGroups(path)
       assert.strictEqual(contents(path, "cgroup.subtree_control"), "+cpu")
       assert.strictEqual(contents(path, "platform", "cpu.weight"), "40")
-      assert.strictEqual(contents(path, "copies", "cpu.weight"), "10")
+      assert.strictEqual(contents(path, "copies", "cpu.weight"), "40")
     }).pipe(Effect.scoped)
   )
 
@@ -185,7 +193,27 @@ describe("what is written to a control group", () => {
       const path = yield* directory(1)
       yield* openCpuGroups(path)
       assert.strictEqual(contents(path, "platform", "cpu.shares"), "410")
-      assert.strictEqual(contents(path, "copies", "cpu.shares"), "102")
+      assert.strictEqual(contents(path, "copies", "cpu.shares"), "410")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a server has a larger share while it starts than when it serves", () =>
+    Effect.gen(function* () {
+      const path = yield* directory(2)
+      const groups = yield* openCpuGroups(path)
+      const empty = () => {
+        for (const file of ["cpu.weight", "cpu.idle"]) writeFileSync(join(path, "narthex-1", file), "")
+      }
+      mkdirSync(join(path, "narthex-1"))
+      empty()
+      yield* Effect.provideService(groupOfServer("narthex-1"), CpuGroups, groups)
+      assert.strictEqual(contents(path, "narthex-1", "cpu.idle"), "0")
+      assert.isTrue(contents(path, "narthex-1", "cpu.weight").startsWith("20"))
+      empty()
+      serves(groups, "narthex-1")
+      assert.strictEqual(contents(path, "narthex-1", "cpu.weight"), "5")
+      serves(groups, "narthex-2")
+      assert.isFalse(existsSync(join(path, "narthex-2")))
     }).pipe(Effect.scoped)
   )
 

@@ -4,7 +4,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { attending, demandBetween, isBusyWith, type Known, type Taken, yieldBusy } from "../src/machine/busyServers.ts"
+import {
+  attending,
+  demandBetween,
+  isBusyWith,
+  type Known,
+  shareOf,
+  type Taken,
+  yieldBusy
+} from "../src/machine/busyServers.ts"
 import { CpuGroups, type OpenCpuGroups } from "../src/machine/CpuGroups.ts"
 
 const second = 1_000_000_000
@@ -63,23 +71,32 @@ describe("the demand of a server", () => {
 
 describe("whether a server is busy", () => {
   const idle = { ran: 0, waited: 0, steady: 0 }
+  const half = 0.5
 
-  it("many processes that wait shortly, as at a start, do not make it busy", () => {
-    assert.isFalse(isBusyWith({ ran: 0.3, waited: 4, steady: 0 }, false))
+  it("the share is half a core, and an equal part where more servers want the CPU", () => {
+    const servers = (count: number) => Array.from({ length: count }, () => ({ ...idle, ran: 0.01, waited: 0.1 }))
+    assert.strictEqual(shareOf(2, []), half)
+    assert.strictEqual(shareOf(2, servers(4)), half)
+    assert.strictEqual(shareOf(2, servers(8)), 0.25)
+    assert.strictEqual(shareOf(2, [...servers(8), idle, { ...idle, ran: 0.01 }]), 0.25)
   })
 
-  it("one session that computes makes it busy, and so does half a core of short ones", () => {
-    assert.isTrue(isBusyWith({ ...idle, steady: 1 }, false))
-    assert.isTrue(isBusyWith({ ...idle, ran: 0.51 }, false))
+  it("many processes that wait shortly, as at a start, do not make it busy", () => {
+    assert.isFalse(isBusyWith({ ran: 0.3, waited: 4, steady: 0 }, false, half))
+  })
+
+  it("one session that computes makes it busy, and so do short ones with more than the share", () => {
+    assert.isTrue(isBusyWith({ ...idle, steady: 1 }, false, half))
+    assert.isTrue(isBusyWith({ ...idle, ran: 0.51 }, false, half))
   })
 
   it("it stays busy while its processes get nothing and wait", () => {
-    assert.isTrue(isBusyWith({ ...idle, waited: 1 }, true))
+    assert.isTrue(isBusyWith({ ...idle, waited: 1 }, true, half))
   })
 
-  it("it is busy until it wants less than a quarter of a core", () => {
-    assert.isTrue(isBusyWith({ ...idle, ran: 0.3 }, true))
-    assert.isFalse(isBusyWith({ ...idle, ran: 0.1, waited: 0.1 }, true))
+  it("it is busy until it wants less than half of the share", () => {
+    assert.isTrue(isBusyWith({ ...idle, ran: 0.3 }, true, half))
+    assert.isFalse(isBusyWith({ ...idle, ran: 0.1, waited: 0.1 }, true, half))
   })
 })
 
@@ -108,7 +125,8 @@ const machine = Effect.acquireRelease(
       }
     }
     const known: Known = new Map()
-    const look = (at: number) => yieldBusy(groups, [{ postmaster: 10, cluster: "narthex-1" }], known, at * second, proc)
+    const look = (at: number) =>
+      yieldBusy(groups, [{ postmaster: 10, cluster: "narthex-1" }], known, at * second, { proc })
     const written = () => ["cpu.idle", "cpu.weight"].map((file) => readFileSync(join(group, file), "utf8"))
     return { groups, has, known, look, root, written }
   }),

@@ -65,6 +65,18 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         why: "A server that is busy no longer has its share again."
       },
       {
+        id: "cpu-group-starting",
+        find: "setWeight(groups, group, weights.starting)",
+        put: "setWeight(groups, group, weights.server)",
+        why: "A server that starts has more than one that serves."
+      },
+      {
+        id: "cpu-group-serves",
+        find: "if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)",
+        put: "",
+        why: "The share of a start ends with it."
+      },
+      {
         id: "cpu-group-version-1",
         find: "Math.round((weight * 1024) / 100)",
         put: "weight",
@@ -103,26 +115,38 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "busy-waiting",
-        find: "wasBusy ? ran + waited > 0.25",
-        put: "wasBusy ? ran > 0.25",
+        find: "wasBusy ? ran + waited > share / 2",
+        put: "wasBusy ? ran > share / 2",
         why: "A busy server that gets nothing is busy."
       },
       {
         id: "busy-start",
-        find: "steady > 0 || ran > 0.5",
-        put: "ran + waited > 0.5",
+        find: "steady > 0 || ran > share",
+        put: "ran + waited > share",
         why: "Processes that wait shortly, as at a start, do not make a server busy."
       },
       {
+        id: "busy-share",
+        find: "Math.min(0.5, cores / Math.max",
+        put: "Math.max(0.5, cores / Math.max",
+        why: "The more servers want the CPU, the less makes one busy."
+      },
+      {
+        id: "busy-wanting",
+        find: "ran + waited > some).length",
+        put: "ran + waited >= 0).length",
+        why: "A server that wants nothing takes no part of the share."
+      },
+      {
         id: "busy-steady",
-        find: "steady > 0 || ran > 0.5",
-        put: "ran > 0.5",
+        find: "steady > 0 || ran > share",
+        put: "ran > share",
         why: "One session that computes makes its server busy, whatever it gets."
       },
       {
         id: "busy-attended",
-        find: "former === undefined || groups.attended.has(cluster)",
-        put: "former === undefined",
+        find: "if (groups.attended.has(cluster)) continue",
+        put: "",
         why: "A revocation does not wait for the CPU with the sessions that it ends."
       },
       {

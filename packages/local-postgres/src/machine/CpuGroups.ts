@@ -31,9 +31,10 @@ export const CpuGroups = Context.Reference<OpenCpuGroups | undefined>("@narthex/
 
 /**
  * Shares of the CPU, as `cpu.weight` of version 2 has them, between 1 and 10,000. Only their ratio counts. Groups of
- * `cpu.idle` have 0.3. The platform counts as eight servers that start at once.
+ * `cpu.idle` have 0.3. The platform counts as eight servers that start at once, and so do all copies together: they are few
+ * at a time (`placesPerPerson`), and one that gets little keeps its place, the disk and its parent's log for longer.
  */
-const weights = { platform: 40, copies: 10, server: 5 }
+const weights = { platform: 40, copies: 40, starting: 20, server: 5 }
 
 /** How often processes are moved that others have started meanwhile. */
 const rounds = 20
@@ -73,7 +74,7 @@ const divide = (directory: string): OpenCpuGroups => {
   return groups
 }
 
-/** The group of a server, with the share of one that is not busy. It is made if there is none. */
+/** The group of a server, with the share of one that starts, until it `serves`. It is made if there is none. */
 export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
   const groups = yield* CpuGroups
   if (groups === undefined) return undefined
@@ -83,6 +84,7 @@ export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
   yield* changing(`Making the CPU control group ${group}`, () => {
     mkdirSync(group, { recursive: true })
     setBusy(groups, cluster, false)
+    setWeight(groups, group, weights.starting)
   })
   return group
 })
@@ -148,6 +150,15 @@ export const setBusy = (groups: OpenCpuGroups, cluster: string, isBusy: boolean)
   writeFileSync(join(group, "cpu.idle"), isBusy ? "1" : "0", { flag: "r+" })
   // The kernel forgets the share of a group that was idle, and refuses one for a group that is.
   if (!isBusy) setWeight(groups, group, weights.server)
+}
+
+/** Gives a server the share of one that runs and is not busy, if it has a group. */
+export const serves = (groups: OpenCpuGroups, cluster: string): void => {
+  try {
+    if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)
+  } catch {
+    // The operator has removed it.
+  }
 }
 
 const changing = <A>(operation: string, change: () => A) =>

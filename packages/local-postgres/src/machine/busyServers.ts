@@ -3,9 +3,10 @@
  *
  * So a tenant that computes does not slow one that connects, wakes or reads a row, nor the supervisor's sessions there.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
 import { Effect } from "effect"
-import { CpuGroups, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
+import { CpuGroups, type OpenCpuGroups, pidsIn, serves, setBusy } from "./CpuGroups.ts"
 import { wantsCpu } from "./Processes.ts"
 
 /** A server that runs: the pid of its postmaster, and the name of its cluster. */
@@ -60,12 +61,22 @@ export const demandBetween = (before: Taken, after: Taken): Demand => {
   return { ran: ran / elapsed, waited: waited / elapsed, steady }
 }
 
+/** The cores that a server wants at least to count as one that wants the CPU. */
+const some = 0.02
+
+/** The equal part of the cores for each server that wants the CPU, at most half a core. */
+export const shareOf = (cores: number, demands: ReadonlyArray<Demand>): number =>
+  Math.min(0.5, cores / Math.max(1, demands.filter(({ ran, waited }) => ran + waited > some).length))
+
 /**
- * A server is busy from when a process of it wants the CPU most of the time, or all together have half a core, until all
- * together want less than a quarter. For one that is busy waiting counts as well, because it may get nothing.
+ * A server is busy from when a process of it wants the CPU most of the time, or all together have more than the share,
+ * until all together want less than half of it. For one that is busy waiting counts as well, because it may get nothing.
+ *
+ * Pitfall: the same part of a core however many servers there are. A flood of short sessions to twenty servers took both
+ * cores below it; and those that stay below it would leave nothing to one that is busy.
  */
-export const isBusyWith = ({ ran, steady, waited }: Demand, wasBusy: boolean): boolean =>
-  wasBusy ? ran + waited > 0.25 : steady > 0 || ran > 0.5
+export const isBusyWith = ({ ran, steady, waited }: Demand, wasBusy: boolean, share: number): boolean =>
+  wasBusy ? ran + waited > share / 2 : steady > 0 || ran > share
 
 /** What servers had taken at the last look, by the name of the cluster. */
 export type Known = Map<string, Taken>
@@ -76,17 +87,22 @@ export const yieldBusy = (
   servers: ReadonlyArray<RunningServer>,
   known: Known,
   at: number,
-  proc = "/proc"
+  { cores = availableParallelism(), proc = "/proc" }: { readonly cores?: number; readonly proc?: string } = {}
 ): void => {
   const running = new Set(servers.map(({ cluster }) => cluster))
   for (const cluster of known.keys()) if (!running.has(cluster)) known.delete(cluster)
+  const demands = new Map<string, Demand>()
   for (const { cluster, postmaster } of servers) {
     const taken = takenBy(postmaster, pidsIn(groups.of(cluster)), at, proc)
     const former = known.get(cluster)
     known.set(cluster, taken)
-    if (former === undefined || groups.attended.has(cluster)) continue
+    if (former !== undefined) demands.set(cluster, demandBetween(former, taken))
+  }
+  const share = shareOf(cores, [...demands.values()])
+  for (const [cluster, demand] of demands) {
+    if (groups.attended.has(cluster)) continue
     const wasBusy = groups.busy.has(cluster)
-    const isBusy = isBusyWith(demandBetween(former, taken), wasBusy)
+    const isBusy = isBusyWith(demand, wasBusy, share)
     try {
       if (isBusy !== wasBusy) setBusy(groups, cluster, isBusy)
     } catch {
@@ -106,11 +122,7 @@ export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, 
     const { attended } = groups
     const begin = Effect.sync(() => {
       attended.set(cluster, (attended.get(cluster) ?? 0) + 1)
-      try {
-        if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)
-      } catch {
-        // The operator has removed it.
-      }
+      serves(groups, cluster)
     })
     const end = Effect.sync(() => {
       const others = (attended.get(cluster) ?? 1) - 1
