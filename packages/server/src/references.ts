@@ -15,6 +15,7 @@ import {
   WaitLimit
 } from "@narthex/core"
 import { RateLimits, ServerIdentity } from "@narthex/http"
+import { placesPerPerson } from "@narthex/local-postgres"
 import { Layer, type Redacted } from "effect"
 import type { Addresses } from "./addresses.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -29,6 +30,8 @@ export interface Tokens {
 
 export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens) => {
   const { events, limits, operations, proxy } = settings
+  const { classes } = defaultRunnerSettings
+  const shared = settings.compute === "local" ? placesPerPerson() : classes
   return Layer.mergeAll(
     Layer.succeed(AccessPolicy, settings.access),
     Layer.succeed(SessionPolicy, settings.sessions),
@@ -66,7 +69,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
       classes: {
         computes: {
           places: operations.computes_places,
-          per_org: operations.computes_per_org,
+          per_org: operations.computes_per_org ?? shared.computes.per_org,
           deadline: operations.computes_deadline
         },
         roles: {
@@ -76,7 +79,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
         },
         branches: {
           places: operations.branches_places,
-          per_org: operations.branches_per_org,
+          per_org: operations.branches_per_org ?? shared.branches.per_org,
           deadline: operations.branches_deadline
         },
         deletions: {

@@ -70,10 +70,10 @@ export const platform = {
       classes.computes.places,
       "How many computes an instance starts and stops at once."
     ),
-    computes_per_org: variable(
+    computes_per_org: optional(
       "NARTHEX_COMPUTES_PER_ORG",
       forms.count,
-      classes.computes.per_org,
+      `${classes.computes.per_org}; with local computes one for each core, 2 to 8`,
       "How many of them are for one person's organizations together, over all instances."
     ),
     roles_deadline: variable(
@@ -106,10 +106,10 @@ export const platform = {
       classes.branches.places,
       "How many branches an instance creates and resets at once."
     ),
-    branches_per_org: variable(
+    branches_per_org: optional(
       "NARTHEX_BRANCHES_PER_ORG",
       forms.count,
-      classes.branches.per_org,
+      `${classes.branches.per_org}; with local computes one for each two cores, 1 to 4`,
       "How many of them are for one person's organizations together, over all instances."
     ),
     deletions_deadline: variable(

@@ -1,0 +1,42 @@
+/** How many operations of a class one person has at once, by what runs the computes. */
+import { assert, describe, it } from "@effect/vitest"
+import { defaultRunnerSettings, RunnerPolicy } from "@narthex/core"
+import { placesPerPerson } from "@narthex/local-postgres"
+import { Context, Effect, Layer } from "effect"
+import { settleAddresses } from "../../src/addresses.ts"
+import { layerReferences } from "../../src/references.ts"
+import { load } from "./environment.ts"
+
+/** How many starts and copies the organizations of one person have at once, with these variables. */
+const placesWith = Effect.fnUntraced(function* (env: Record<string, string>) {
+  const settings = yield* load(env)
+  const addresses = yield* settleAddresses(settings)
+  const references = yield* Layer.build(layerReferences(settings, addresses, { console: null, proxy: null }))
+  const { branches, computes } = Context.get(references, RunnerPolicy).classes
+  return [computes.per_org, branches.per_org]
+}, Effect.scoped)
+
+const { branches, computes } = defaultRunnerSettings.classes
+
+describe("the cores of a machine", () => {
+  it.effect("local computes share them between people", () =>
+    Effect.gen(function* () {
+      const here = placesPerPerson()
+      assert.deepStrictEqual(yield* placesWith({}), [here.computes.per_org, here.branches.per_org])
+    })
+  )
+
+  it.effect("computes that run elsewhere, or not at all, do not need them", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* placesWith({ NARTHEX_COMPUTE: "memory" }), [computes.per_org, branches.per_org])
+    })
+  )
+
+  it.effect("a setting decides for every kind of compute", () =>
+    Effect.gen(function* () {
+      const given = { NARTHEX_COMPUTES_PER_ORG: "7", NARTHEX_BRANCHES_PER_ORG: "3" }
+      for (const NARTHEX_COMPUTE of ["local", "memory"])
+        assert.deepStrictEqual(yield* placesWith({ ...given, NARTHEX_COMPUTE }), [7, 3])
+    })
+  )
+})
