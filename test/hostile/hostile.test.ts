@@ -5,6 +5,9 @@
  * Both forms assert what may not fail, and how many operations of the attackers were begun while one of the bystander
  * waited. The long form also asserts durations, which depend on the machine: how long a revocation takes, and how much
  * slower each step is than before the attack. `npm run test:hostile` runs it for a minute.
+ *
+ * The short form asks for one revocation of each group at once. The long form asks for one each four seconds, and for each
+ * kind at least once: without a pause, each with a siege of its own, they take as much of the machine as the attackers do.
  */
 import { tmpdir } from "node:os"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -39,10 +42,7 @@ const effort = long ? 1 : 0.1
 const otherOrganizations = times(1, 4)
 const quotas = long ? {} : { NARTHEX_QUOTA_PROJECTS: "8", NARTHEX_QUOTA_BRANCHES: "12", NARTHEX_QUOTA_SANDBOXES: "4" }
 
-/**
- * Milliseconds between the beginnings of two revocations in the long form. They are asked meanwhile: one after another
- * without a pause, each with a siege of its own, they take as much of the machine as the attackers do.
- */
+/** Milliseconds between the beginnings of two revocations, which the long form spreads over the attack. */
 const pace = times(0, 4_000)
 
 /** The short form tries one revocation of each group, which the seed of the run chooses. */

@@ -1,4 +1,5 @@
 /** CPU control groups: of real servers where the kernel lets tests make some, and what is written to their files. */
+import { spawn } from "node:child_process"
 import {
   existsSync,
   mkdirSync,
@@ -27,7 +28,7 @@ import {
   leaveGroup,
   openCpuGroups,
   pidsIn,
-  serves
+  setBusy
 } from "../src/machine/CpuGroups.ts"
 import { findMachine } from "../src/machine/Machine.ts"
 import { processesOf } from "../src/machine/Processes.ts"
@@ -54,6 +55,7 @@ const openedIn = (directory: string, version: 1 | 2 = existsSync(join(directory,
   copies: join(directory, "copies"),
   of: (cluster: string) => join(directory, cluster),
   version,
+  starting: new Set<string>(),
   busy: new Set<string>(),
   attended: new Map<string, number>(),
   left: new Set<string>()
@@ -178,12 +180,12 @@ const directory = (version: 1 | 2, ...servers: ReadonlyArray<string>) =>
 describe("what is written to a control group", () => {
   const contents = (path: string, ...file: ReadonlyArray<string>) => readFileSync(join(path, ...file), "utf8")
 
-  it.live("version 2: it gives its shares to the groups in it", () =>
+  it.live("version 2: it gives its shares to the groups in it, of which the platform has most", () =>
     Effect.gen(function* () {
       const path = yield* directory(2)
       yield* openCpuGroups(path)
       assert.strictEqual(contents(path, "cgroup.subtree_control"), "+cpu")
-      assert.strictEqual(contents(path, "platform", "cpu.weight"), "40")
+      assert.strictEqual(contents(path, "platform", "cpu.weight"), "160")
       assert.strictEqual(contents(path, "copies", "cpu.weight"), "40")
     }).pipe(Effect.scoped)
   )
@@ -192,28 +194,35 @@ describe("what is written to a control group", () => {
     Effect.gen(function* () {
       const path = yield* directory(1)
       yield* openCpuGroups(path)
-      assert.strictEqual(contents(path, "platform", "cpu.shares"), "410")
+      assert.strictEqual(contents(path, "platform", "cpu.shares"), "1638")
       assert.strictEqual(contents(path, "copies", "cpu.shares"), "410")
     }).pipe(Effect.scoped)
   )
 
-  it.live("a server has a larger share while it starts than when it serves", () =>
+  it.live("a server has a larger share until it serves, and a busy one yields on when a further endpoint starts", () =>
     Effect.gen(function* () {
       const path = yield* directory(2)
       const groups = yield* openCpuGroups(path)
+      const server = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn("sleep", ["60"])),
+        (process) => Effect.sync(() => process.kill("SIGKILL"))
+      )
+      const within = <A, E>(work: Effect.Effect<A, E>) => Effect.provideService(work, CpuGroups, groups)
+      const written = (file: string) => contents(path, "narthex-1", file)
       const empty = () => {
         for (const file of ["cpu.weight", "cpu.idle"]) writeFileSync(join(path, "narthex-1", file), "")
       }
       mkdirSync(join(path, "narthex-1"))
       empty()
-      yield* Effect.provideService(groupOfServer("narthex-1"), CpuGroups, groups)
-      assert.strictEqual(contents(path, "narthex-1", "cpu.idle"), "0")
-      assert.isTrue(contents(path, "narthex-1", "cpu.weight").startsWith("20"))
+      yield* within(groupOfServer("narthex-1"))
+      assert.strictEqual(written("cpu.weight"), "20")
       empty()
-      serves(groups, "narthex-1")
-      assert.strictEqual(contents(path, "narthex-1", "cpu.weight"), "5")
-      serves(groups, "narthex-2")
-      assert.isFalse(existsSync(join(path, "narthex-2")))
+      const yields = within(yieldFully(server.pid ?? 0, "narthex-1"))
+      yield* yields
+      assert.strictEqual(written("cpu.weight"), "5")
+      setBusy(groups, "narthex-1", true)
+      yield* yields
+      assert.strictEqual(written("cpu.idle"), "1")
     }).pipe(Effect.scoped)
   )
 

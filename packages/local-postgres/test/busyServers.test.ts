@@ -73,12 +73,11 @@ describe("whether a server is busy", () => {
   const idle = { ran: 0, waited: 0, steady: 0 }
   const half = 0.5
 
-  it("the share is half a core, and an equal part where more servers want the CPU", () => {
-    const servers = (count: number) => Array.from({ length: count }, () => ({ ...idle, ran: 0.01, waited: 0.1 }))
-    assert.strictEqual(shareOf(2, []), half)
-    assert.strictEqual(shareOf(2, servers(4)), half)
-    assert.strictEqual(shareOf(2, servers(8)), 0.25)
-    assert.strictEqual(shareOf(2, [...servers(8), idle, { ...idle, ran: 0.01 }]), 0.25)
+  it("the share is the cores divided by the servers that take some, between a tenth and a half of a core", () => {
+    assert.deepStrictEqual(
+      [0, 1, 4, 8, 20, 100].map((taking) => shareOf(2, taking)),
+      [half, half, half, 0.25, 0.1, 0.1]
+    )
   })
 
   it("many processes that wait shortly, as at a start, do not make it busy", () => {
@@ -111,6 +110,7 @@ const machine = Effect.acquireRelease(
       copies: "",
       of: (cluster) => join(root, cluster),
       version: 2,
+      starting: new Set(),
       busy: new Set(),
       attended: new Map(),
       left: new Set()
@@ -168,6 +168,56 @@ describe("the control group of a server", () => {
       has(4)
       look(4)
       assert.deepStrictEqual(written(), ["1", "5"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("while it starts it is not idle, and has a larger share", () =>
+    Effect.gen(function* () {
+      const { groups, has, look, written } = yield* machine
+      groups.starting.add("narthex-1")
+      has(0)
+      look(0)
+      has(1)
+      look(1)
+      assert.deepStrictEqual(written(), ["", ""])
+      const change = attending("narthex-1", Effect.void)
+      yield* Effect.provideService(change, CpuGroups, groups)
+      assert.deepStrictEqual(written(), ["0", "20"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("the more servers take some of the cores, the less makes one busy; those that only wait do not count", () =>
+    Effect.gen(function* () {
+      const { groups, root } = yield* machine
+      const proc = join(root, "several")
+      /** Looks twice, a second of one core apart, at servers that take 0.3 of a core and at others that only wait; how many are busy then. */
+      const busy = (count: number, waiting: number) => {
+        const known: Known = new Map()
+        groups.busy.clear()
+        const servers = Array.from({ length: count + waiting }, (_, at) => ({
+          postmaster: 100 + at,
+          cluster: `narthex-${at}`,
+          took: at < count ? [0.3, 0] : [0, 0.5]
+        }))
+        for (const at of [0, 1]) {
+          for (const { cluster, postmaster, took } of servers) {
+            mkdirSync(join(root, cluster), { recursive: true })
+            writeFileSync(join(root, cluster, "cpu.idle"), "")
+            writeFileSync(join(root, cluster, "cgroup.procs"), `${postmaster}\n`)
+            mkdirSync(join(proc, String(postmaster)), { recursive: true })
+            writeFileSync(
+              join(proc, String(postmaster), "schedstat"),
+              `${took.map((each) => at * each * second).join(" ")} 1\n`
+            )
+            writeFileSync(join(proc, String(postmaster), "stat"), `${postmaster} (postgres) S ${"0 ".repeat(14)}20\n`)
+          }
+          yieldBusy(groups, servers, known, at * second, { proc, cores: 1 })
+        }
+        return groups.busy.size
+      }
+      assert.strictEqual(busy(2, 0), 0)
+      assert.strictEqual(busy(4, 0), 4)
+      assert.strictEqual(busy(2, 8), 0)
     }).pipe(Effect.scoped)
   )
 

@@ -10,15 +10,15 @@ const on = (cores: number) => {
 }
 
 describe("places of a person", () => {
-  it("starts of one person take at most each core, and copies half of them", () => {
-    assert.deepStrictEqual(on(2), [2, 1])
-    assert.deepStrictEqual(on(5), [5, 2])
+  it("one person starts a compute for each core at once, and copies a branch for each two", () => {
+    assert.deepStrictEqual(on(4), [4, 2])
+    assert.deepStrictEqual(on(7), [7, 3])
     assert.deepStrictEqual(placesPerPerson(), placesPerPerson(availableParallelism()))
   })
 
-  it("a person can always start two at once and copy one, and has at most the places of the defaults", () => {
+  it("a person has two of each on a small machine, and the places of the defaults on a large one", () => {
     const { branches, computes } = defaultRunnerSettings.classes
-    assert.deepStrictEqual(on(1), [2, 1])
+    assert.deepStrictEqual(on(1), [2, 2])
     assert.deepStrictEqual(on(64), [computes.per_org, branches.per_org])
   })
 })

@@ -28,10 +28,10 @@ export interface Tokens {
   readonly proxy: Redacted.Redacted | null
 }
 
-export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens) => {
+export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens, cores?: number) => {
   const { events, limits, operations, proxy } = settings
   const { classes } = defaultRunnerSettings
-  const shared = settings.compute === "local" ? placesPerPerson() : classes
+  const shared = settings.compute === "local" ? placesPerPerson(cores) : classes
   return Layer.mergeAll(
     Layer.succeed(AccessPolicy, settings.access),
     Layer.succeed(SessionPolicy, settings.sessions),

@@ -59,22 +59,22 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-group-share",
-        find: "if (!isBusy) setWeight(groups, group, weights.server)",
+        find: "if (!isBusy) setWeight(groups, group, groups.starting.has(cluster) ? weights.starting : weights.serving)",
         put: "",
         tests: ["packages/local-postgres/test/busyServers.test.ts"],
         why: "A server that is busy no longer has its share again."
       },
       {
         id: "cpu-group-starting",
-        find: "setWeight(groups, group, weights.starting)",
-        put: "setWeight(groups, group, weights.server)",
+        find: "groups.starting.add(cluster)",
+        put: "",
         why: "A server that starts has more than one that serves."
       },
       {
-        id: "cpu-group-serves",
-        find: "if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)",
-        put: "",
-        why: "The share of a start ends with it."
+        id: "cpu-group-further-start",
+        find: "if (groups.starting.delete(cluster)) endBusy",
+        put: "endBusy",
+        why: "A busy server yields on when a further endpoint of it starts."
       },
       {
         id: "cpu-group-version-1",
@@ -126,16 +126,28 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         why: "Processes that wait shortly, as at a start, do not make a server busy."
       },
       {
-        id: "busy-share",
-        find: "Math.min(0.5, cores / Math.max",
-        put: "Math.max(0.5, cores / Math.max",
-        why: "The more servers want the CPU, the less makes one busy."
+        id: "busy-share-most",
+        find: "Math.min(0.5, cores / Math.max(1, taking))",
+        put: "cores / Math.max(1, taking)",
+        why: "Half a core makes a server busy, however few there are."
       },
       {
-        id: "busy-wanting",
-        find: "ran + waited > some).length",
-        put: "ran + waited >= 0).length",
-        why: "A server that wants nothing takes no part of the share."
+        id: "busy-share-least",
+        find: "Math.max(0.1, Math.min",
+        put: "Math.max(0, Math.min",
+        why: "A login and its first query make no server busy, however many there are."
+      },
+      {
+        id: "busy-share-of-all",
+        find: "shareOf(cores, taking.length)",
+        put: "shareOf(cores, 1)",
+        why: "The more servers take some of the cores, the less makes one busy."
+      },
+      {
+        id: "busy-share-waiting",
+        find: "ran + (groups.busy.has(cluster) ? waited : 0) > some",
+        put: "ran + waited > some",
+        why: "Servers whose processes only wait do not make others busy."
       },
       {
         id: "busy-steady",
@@ -144,9 +156,15 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         why: "One session that computes makes its server busy, whatever it gets."
       },
       {
+        id: "busy-starting",
+        find: "groups.attended.has(cluster) || groups.starting.has(cluster)",
+        put: "groups.attended.has(cluster)",
+        why: "The recovery of a server that starts does not make it busy."
+      },
+      {
         id: "busy-attended",
-        find: "if (groups.attended.has(cluster)) continue",
-        put: "",
+        find: "groups.attended.has(cluster) || groups.starting.has(cluster)",
+        put: "groups.starting.has(cluster)",
         why: "A revocation does not wait for the CPU with the sessions that it ends."
       },
       {
@@ -174,6 +192,12 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         put: "",
         why: "A server that an earlier process has started gets its group.",
         needs: "cpu-groups"
+      },
+      {
+        id: "cpu-group-start-ends",
+        find: "serves(groups, cluster)\n",
+        put: "",
+        why: "A server that serves does not keep the share of a start."
       }
     ]
   },
@@ -188,6 +212,44 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         put: "",
         why: "A program that works for a tenant has the share of those.",
         needs: "cpu-groups"
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/placesPerPerson.ts",
+    tests: ["packages/local-postgres/test/placesPerPerson.test.ts"],
+    faults: [
+      {
+        id: "places-per-person-least",
+        find: "branches: { per_org: between(2,",
+        put: "branches: { per_org: between(1,",
+        why: "One large copy does not keep every other branch of its person waiting."
+      },
+      {
+        id: "places-per-person-most",
+        find: "computes: { per_org: between(2, 8,",
+        put: "computes: { per_org: between(2, 80,",
+        why: "A large machine has no more places for one person than there are by default."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/server/src/references.ts",
+    tests: ["packages/server/test/settings/sharedCores.test.ts"],
+    faults: [
+      {
+        id: "places-per-person-elsewhere",
+        find: 'settings.compute === "local" ? placesPerPerson(cores) : classes',
+        put: "placesPerPerson(cores)",
+        why: "Computes that run elsewhere do not share the cores of this machine."
+      },
+      {
+        id: "places-per-person-given",
+        find: "operations.branches_per_org ?? shared.branches.per_org",
+        put: "shared.branches.per_org",
+        why: "A setting decides how many copies one person has at once."
       }
     ]
   }

@@ -79,7 +79,7 @@ const plain = (what: string, error: unknown) => {
 }
 
 /** No places are left; the compute restarts, or did not start in time; this client was too slow to authenticate. */
-export const passing: ReadonlyArray<string> = ["53300", "57P03", "08006"]
+const passing: ReadonlyArray<string> = ["53300", "57P03", "08006"]
 
 /** As `openSession`, but repeats what was refused with one of these codes, as clients do. */
 export const eventuallyOpen = async (uri: string, from: string, repeated = passing): Promise<Session> => {

@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { Effect } from "effect"
-import { CpuGroups, type OpenCpuGroups, pidsIn, serves, setBusy } from "./CpuGroups.ts"
+import { CpuGroups, endBusy, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
 import { wantsCpu } from "./Processes.ts"
 
 /** A server that runs: the pid of its postmaster, and the name of its cluster. */
@@ -61,19 +61,22 @@ export const demandBetween = (before: Taken, after: Taken): Demand => {
   return { ran: ran / elapsed, waited: waited / elapsed, steady }
 }
 
-/** The cores that a server wants at least to count as one that wants the CPU. */
+/** The cores that a server takes at least to count among those that divide the cores. */
 const some = 0.02
 
-/** The equal part of the cores for each server that wants the CPU, at most half a core. */
-export const shareOf = (cores: number, demands: ReadonlyArray<Demand>): number =>
-  Math.min(0.5, cores / Math.max(1, demands.filter(({ ran, waited }) => ran + waited > some).length))
+/**
+ * The cores, divided by the servers that take some of them: a tenth of a core at least, because one login and its first
+ * query take half of that, and half a core at most.
+ */
+export const shareOf = (cores: number, taking: number): number =>
+  Math.max(0.1, Math.min(0.5, cores / Math.max(1, taking)))
 
 /**
  * A server is busy from when a process of it wants the CPU most of the time, or all together have more than the share,
  * until all together want less than half of it. For one that is busy waiting counts as well, because it may get nothing.
  *
- * Pitfall: the same part of a core however many servers there are. A flood of short sessions to twenty servers took both
- * cores below it; and those that stay below it would leave nothing to one that is busy.
+ * Pitfall: the same part of a core however many servers there are. Short sessions on each of twenty servers took both cores
+ * below it.
  */
 export const isBusyWith = ({ ran, steady, waited }: Demand, wasBusy: boolean, share: number): boolean =>
   wasBusy ? ran + waited > share / 2 : steady > 0 || ran > share
@@ -98,9 +101,13 @@ export const yieldBusy = (
     known.set(cluster, taken)
     if (former !== undefined) demands.set(cluster, demandBetween(former, taken))
   }
-  const share = shareOf(cores, [...demands.values()])
+  // What waits counts only where it may get nothing: others must not lower the share by processes that wait.
+  const taking = [...demands].filter(
+    ([cluster, { ran, waited }]) => ran + (groups.busy.has(cluster) ? waited : 0) > some
+  )
+  const share = shareOf(cores, taking.length)
   for (const [cluster, demand] of demands) {
-    if (groups.attended.has(cluster)) continue
+    if (groups.attended.has(cluster) || groups.starting.has(cluster)) continue
     const wasBusy = groups.busy.has(cluster)
     const isBusy = isBusyWith(demand, wasBusy, share)
     try {
@@ -122,7 +129,7 @@ export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, 
     const { attended } = groups
     const begin = Effect.sync(() => {
       attended.set(cluster, (attended.get(cluster) ?? 0) + 1)
-      serves(groups, cluster)
+      endBusy(groups, cluster)
     })
     const end = Effect.sync(() => {
       const others = (attended.get(cluster) ?? 1) - 1

@@ -109,7 +109,7 @@ export const platform = {
     branches_per_org: optional(
       "NARTHEX_BRANCHES_PER_ORG",
       forms.count,
-      `${classes.branches.per_org}; with local computes one for each two cores, 1 to 4`,
+      `${classes.branches.per_org}; with local computes one for each two cores, 2 to 4`,
       "How many of them are for one person's organizations together, over all instances."
     ),
     deletions_deadline: variable(
