@@ -4,15 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import {
-  attending,
-  demandBetween,
-  isBusyWith,
-  type Known,
-  shareOf,
-  type Taken,
-  yieldBusy
-} from "../src/machine/busyServers.ts"
+import { attending, demandBetween, isBusyWith, type Known, type Taken, yieldBusy } from "../src/machine/busyServers.ts"
 import { CpuGroups, type OpenCpuGroups } from "../src/machine/CpuGroups.ts"
 
 const second = 1_000_000_000
@@ -71,31 +63,23 @@ describe("the demand of a server", () => {
 
 describe("whether a server is busy", () => {
   const idle = { ran: 0, waited: 0, steady: 0 }
-  const half = 0.5
-
-  it("the share is the cores divided by the servers that take some, between a tenth and a half of a core", () => {
-    assert.deepStrictEqual(
-      [0, 1, 4, 8, 20, 100].map((taking) => shareOf(2, taking)),
-      [half, half, half, 0.25, 0.1, 0.1]
-    )
-  })
 
   it("many processes that wait shortly, as at a start, do not make it busy", () => {
-    assert.isFalse(isBusyWith({ ran: 0.3, waited: 4, steady: 0 }, false, half))
+    assert.isFalse(isBusyWith({ ran: 0.3, waited: 4, steady: 0 }, false))
   })
 
-  it("one session that computes makes it busy, and so do short ones with more than the share", () => {
-    assert.isTrue(isBusyWith({ ...idle, steady: 1 }, false, half))
-    assert.isTrue(isBusyWith({ ...idle, ran: 0.51 }, false, half))
+  it("one session that computes makes it busy, and so does half a core of short ones", () => {
+    assert.isTrue(isBusyWith({ ...idle, steady: 1 }, false))
+    assert.isTrue(isBusyWith({ ...idle, ran: 0.51 }, false))
   })
 
   it("it stays busy while its processes get nothing and wait", () => {
-    assert.isTrue(isBusyWith({ ...idle, waited: 1 }, true, half))
+    assert.isTrue(isBusyWith({ ...idle, waited: 1 }, true))
   })
 
-  it("it is busy until it wants less than half of the share", () => {
-    assert.isTrue(isBusyWith({ ...idle, ran: 0.3 }, true, half))
-    assert.isFalse(isBusyWith({ ...idle, ran: 0.1, waited: 0.1 }, true, half))
+  it("it is busy until it wants less than a quarter of a core", () => {
+    assert.isTrue(isBusyWith({ ...idle, ran: 0.3 }, true))
+    assert.isFalse(isBusyWith({ ...idle, ran: 0.1, waited: 0.1 }, true))
   })
 })
 
@@ -110,7 +94,6 @@ const machine = Effect.acquireRelease(
       copies: "",
       of: (cluster) => join(root, cluster),
       version: 2,
-      starting: new Set(),
       busy: new Set(),
       attended: new Map(),
       left: new Set()
@@ -125,8 +108,7 @@ const machine = Effect.acquireRelease(
       }
     }
     const known: Known = new Map()
-    const look = (at: number) =>
-      yieldBusy(groups, [{ postmaster: 10, cluster: "narthex-1" }], known, at * second, { proc })
+    const look = (at: number) => yieldBusy(groups, [{ postmaster: 10, cluster: "narthex-1" }], known, at * second, proc)
     const written = () => ["cpu.idle", "cpu.weight"].map((file) => readFileSync(join(group, file), "utf8"))
     return { groups, has, known, look, root, written }
   }),
@@ -168,56 +150,6 @@ describe("the control group of a server", () => {
       has(4)
       look(4)
       assert.deepStrictEqual(written(), ["1", "5"])
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("while it starts it is not idle, and has a larger share", () =>
-    Effect.gen(function* () {
-      const { groups, has, look, written } = yield* machine
-      groups.starting.add("narthex-1")
-      has(0)
-      look(0)
-      has(1)
-      look(1)
-      assert.deepStrictEqual(written(), ["", ""])
-      const change = attending("narthex-1", Effect.void)
-      yield* Effect.provideService(change, CpuGroups, groups)
-      assert.deepStrictEqual(written(), ["0", "20"])
-    }).pipe(Effect.scoped)
-  )
-
-  it.effect("the more servers take some of the cores, the less makes one busy; those that only wait do not count", () =>
-    Effect.gen(function* () {
-      const { groups, root } = yield* machine
-      const proc = join(root, "several")
-      /** Looks twice, a second of one core apart, at servers that take 0.3 of a core and at others that only wait; how many are busy then. */
-      const busy = (count: number, waiting: number) => {
-        const known: Known = new Map()
-        groups.busy.clear()
-        const servers = Array.from({ length: count + waiting }, (_, at) => ({
-          postmaster: 100 + at,
-          cluster: `narthex-${at}`,
-          took: at < count ? [0.3, 0] : [0, 0.5]
-        }))
-        for (const at of [0, 1]) {
-          for (const { cluster, postmaster, took } of servers) {
-            mkdirSync(join(root, cluster), { recursive: true })
-            writeFileSync(join(root, cluster, "cpu.idle"), "")
-            writeFileSync(join(root, cluster, "cgroup.procs"), `${postmaster}\n`)
-            mkdirSync(join(proc, String(postmaster)), { recursive: true })
-            writeFileSync(
-              join(proc, String(postmaster), "schedstat"),
-              `${took.map((each) => at * each * second).join(" ")} 1\n`
-            )
-            writeFileSync(join(proc, String(postmaster), "stat"), `${postmaster} (postgres) S ${"0 ".repeat(14)}20\n`)
-          }
-          yieldBusy(groups, servers, known, at * second, { proc, cores: 1 })
-        }
-        return groups.busy.size
-      }
-      assert.strictEqual(busy(2, 0), 0)
-      assert.strictEqual(busy(4, 0), 4)
-      assert.strictEqual(busy(2, 8), 0)
     }).pipe(Effect.scoped)
   )
 

@@ -59,22 +59,10 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-group-share",
-        find: "if (!isBusy) setWeight(groups, group, groups.starting.has(cluster) ? weights.starting : weights.serving)",
+        find: "if (!isBusy) setWeight(groups, group, weights.server)",
         put: "",
         tests: ["packages/local-postgres/test/busyServers.test.ts"],
         why: "A server that is busy no longer has its share again."
-      },
-      {
-        id: "cpu-group-starting",
-        find: "groups.starting.add(cluster)",
-        put: "",
-        why: "A server that starts has more than one that serves."
-      },
-      {
-        id: "cpu-group-further-start",
-        find: "if (groups.starting.delete(cluster)) endBusy",
-        put: "endBusy",
-        why: "A busy server yields on when a further endpoint of it starts."
       },
       {
         id: "cpu-group-version-1",
@@ -115,56 +103,26 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "busy-waiting",
-        find: "wasBusy ? ran + waited > share / 2",
-        put: "wasBusy ? ran > share / 2",
+        find: "wasBusy ? ran + waited > 0.25",
+        put: "wasBusy ? ran > 0.25",
         why: "A busy server that gets nothing is busy."
       },
       {
         id: "busy-start",
-        find: "steady > 0 || ran > share",
-        put: "ran + waited > share",
+        find: "steady > 0 || ran > 0.5",
+        put: "ran + waited > 0.5",
         why: "Processes that wait shortly, as at a start, do not make a server busy."
       },
       {
-        id: "busy-share-most",
-        find: "Math.min(0.5, cores / Math.max(1, taking))",
-        put: "cores / Math.max(1, taking)",
-        why: "Half a core makes a server busy, however few there are."
-      },
-      {
-        id: "busy-share-least",
-        find: "Math.max(0.1, Math.min",
-        put: "Math.max(0, Math.min",
-        why: "A login and its first query make no server busy, however many there are."
-      },
-      {
-        id: "busy-share-of-all",
-        find: "shareOf(cores, taking.length)",
-        put: "shareOf(cores, 1)",
-        why: "The more servers take some of the cores, the less makes one busy."
-      },
-      {
-        id: "busy-share-waiting",
-        find: "ran + (groups.busy.has(cluster) ? waited : 0) > some",
-        put: "ran + waited > some",
-        why: "Servers whose processes only wait do not make others busy."
-      },
-      {
         id: "busy-steady",
-        find: "steady > 0 || ran > share",
-        put: "ran > share",
+        find: "steady > 0 || ran > 0.5",
+        put: "ran > 0.5",
         why: "One session that computes makes its server busy, whatever it gets."
       },
       {
-        id: "busy-starting",
-        find: "groups.attended.has(cluster) || groups.starting.has(cluster)",
-        put: "groups.attended.has(cluster)",
-        why: "The recovery of a server that starts does not make it busy."
-      },
-      {
         id: "busy-attended",
-        find: "groups.attended.has(cluster) || groups.starting.has(cluster)",
-        put: "groups.starting.has(cluster)",
+        find: "former === undefined || groups.attended.has(cluster)",
+        put: "former === undefined",
         why: "A revocation does not wait for the CPU with the sessions that it ends."
       },
       {
@@ -192,12 +150,6 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         put: "",
         why: "A server that an earlier process has started gets its group.",
         needs: "cpu-groups"
-      },
-      {
-        id: "cpu-group-start-ends",
-        find: "serves(groups, cluster)\n",
-        put: "",
-        why: "A server that serves does not keep the share of a start."
       }
     ]
   },

@@ -16,8 +16,6 @@ export interface OpenCpuGroups {
   /** That of the group of a server, by the name of its cluster. `groupOfServer` makes it. */
   readonly of: (cluster: string) => string
   readonly version: 1 | 2
-  /** The clusters whose servers start: users cannot connect yet. They are not busy. */
-  readonly starting: Set<string>
   /** The clusters whose groups yield the CPU. */
   readonly busy: Set<string>
   /** The clusters on which the supervisor works, and how many times at once. They are not busy. */
@@ -35,10 +33,10 @@ export const CpuGroups = Context.Reference<OpenCpuGroups | undefined>("@narthex/
  * Shares of the CPU, as `cpu.weight` of version 2 has them, between 1 and 10,000. Only their ratio counts. Groups of
  * `cpu.idle` have 0.3. The platform counts as eight servers that start at once.
  *
- * Pitfall: a copy or a start with little. It keeps its place, the disk and its parent's log for longer, and another tenant's
- * waits for them: beside twenty servers 60 ms of work took a second.
+ * Pitfall: copies with little. One keeps its place, the disk and its parent's log for longer, and another tenant's waits
+ * for it: beside twenty servers 60 ms of work took a second.
  */
-const weights = { platform: 160, copies: 40, starting: 20, serving: 5 }
+const weights = { platform: 40, copies: 40, server: 5 }
 
 /** How often processes are moved that others have started meanwhile. */
 const rounds = 20
@@ -55,7 +53,6 @@ const divide = (directory: string): OpenCpuGroups => {
     copies: join(directory, "copies"),
     of: (cluster) => join(directory, cluster),
     version: existsSync(join(directory, "cgroup.controllers")) ? 2 : 1,
-    starting: new Set(),
     busy: new Set(),
     attended: new Map(),
     left: new Set()
@@ -79,7 +76,7 @@ const divide = (directory: string): OpenCpuGroups => {
   return groups
 }
 
-/** The group of a server, with the share of one that starts, until it `serves`. It is made if there is none. */
+/** The group of a server, with the share of one that is not busy. It is made if there is none. */
 export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
   const groups = yield* CpuGroups
   if (groups === undefined) return undefined
@@ -88,7 +85,6 @@ export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
   removeLeft(groups)
   yield* changing(`Making the CPU control group ${group}`, () => {
     mkdirSync(group, { recursive: true })
-    groups.starting.add(cluster)
     setBusy(groups, cluster, false)
   })
   return group
@@ -111,7 +107,6 @@ const removeGroup = (group: string): boolean => {
 export const leaveGroup = (cluster: string) =>
   Effect.map(CpuGroups, (groups) => {
     if (groups === undefined) return
-    groups.starting.delete(cluster)
     groups.left.add(cluster)
     removeLeft(groups)
   })
@@ -155,22 +150,7 @@ export const setBusy = (groups: OpenCpuGroups, cluster: string, isBusy: boolean)
   else groups.busy.delete(cluster)
   writeFileSync(join(group, "cpu.idle"), isBusy ? "1" : "0", { flag: "r+" })
   // The kernel forgets the share of a group that was idle, and refuses one for a group that is.
-  if (!isBusy) setWeight(groups, group, groups.starting.has(cluster) ? weights.starting : weights.serving)
-}
-
-/** The server is no longer busy, if it has a group. */
-export const endBusy = (groups: OpenCpuGroups, cluster: string): void => {
-  try {
-    if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)
-  } catch {
-    // The operator has removed it.
-  }
-}
-
-/** Ends the start of a server: it has the share of one that serves. */
-export const serves = (groups: OpenCpuGroups, cluster: string): void => {
-  // A further endpoint of a busy server starts nothing: the server goes on yielding.
-  if (groups.starting.delete(cluster)) endBusy(groups, cluster)
+  if (!isBusy) setWeight(groups, group, weights.server)
 }
 
 const changing = <A>(operation: string, change: () => A) =>

@@ -3,10 +3,9 @@
  *
  * So a tenant that computes does not slow one that connects, wakes or reads a row, nor the supervisor's sessions there.
  */
-import { readFileSync } from "node:fs"
-import { availableParallelism } from "node:os"
+import { existsSync, readFileSync } from "node:fs"
 import { Effect } from "effect"
-import { CpuGroups, endBusy, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
+import { CpuGroups, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
 import { wantsCpu } from "./Processes.ts"
 
 /** A server that runs: the pid of its postmaster, and the name of its cluster. */
@@ -61,25 +60,12 @@ export const demandBetween = (before: Taken, after: Taken): Demand => {
   return { ran: ran / elapsed, waited: waited / elapsed, steady }
 }
 
-/** The cores that a server takes at least to count among those that divide the cores. */
-const some = 0.02
-
 /**
- * The cores, divided by the servers that take some of them: a tenth of a core at least, because one login and its first
- * query take half of that, and half a core at most.
+ * A server is busy from when a process of it wants the CPU most of the time, or all together have half a core, until all
+ * together want less than a quarter. For one that is busy waiting counts as well, because it may get nothing.
  */
-export const shareOf = (cores: number, taking: number): number =>
-  Math.max(0.1, Math.min(0.5, cores / Math.max(1, taking)))
-
-/**
- * A server is busy from when a process of it wants the CPU most of the time, or all together have more than the share,
- * until all together want less than half of it. For one that is busy waiting counts as well, because it may get nothing.
- *
- * Pitfall: the same part of a core however many servers there are. Short sessions on each of twenty servers took both cores
- * below it.
- */
-export const isBusyWith = ({ ran, steady, waited }: Demand, wasBusy: boolean, share: number): boolean =>
-  wasBusy ? ran + waited > share / 2 : steady > 0 || ran > share
+export const isBusyWith = ({ ran, steady, waited }: Demand, wasBusy: boolean): boolean =>
+  wasBusy ? ran + waited > 0.25 : steady > 0 || ran > 0.5
 
 /** What servers had taken at the last look, by the name of the cluster. */
 export type Known = Map<string, Taken>
@@ -90,26 +76,17 @@ export const yieldBusy = (
   servers: ReadonlyArray<RunningServer>,
   known: Known,
   at: number,
-  { cores = availableParallelism(), proc = "/proc" }: { readonly cores?: number; readonly proc?: string } = {}
+  proc = "/proc"
 ): void => {
   const running = new Set(servers.map(({ cluster }) => cluster))
   for (const cluster of known.keys()) if (!running.has(cluster)) known.delete(cluster)
-  const demands = new Map<string, Demand>()
   for (const { cluster, postmaster } of servers) {
     const taken = takenBy(postmaster, pidsIn(groups.of(cluster)), at, proc)
     const former = known.get(cluster)
     known.set(cluster, taken)
-    if (former !== undefined) demands.set(cluster, demandBetween(former, taken))
-  }
-  // What waits counts only where it may get nothing: others must not lower the share by processes that wait.
-  const taking = [...demands].filter(
-    ([cluster, { ran, waited }]) => ran + (groups.busy.has(cluster) ? waited : 0) > some
-  )
-  const share = shareOf(cores, taking.length)
-  for (const [cluster, demand] of demands) {
-    if (groups.attended.has(cluster) || groups.starting.has(cluster)) continue
+    if (former === undefined || groups.attended.has(cluster)) continue
     const wasBusy = groups.busy.has(cluster)
-    const isBusy = isBusyWith(demand, wasBusy, share)
+    const isBusy = isBusyWith(demandBetween(former, taken), wasBusy)
     try {
       if (isBusy !== wasBusy) setBusy(groups, cluster, isBusy)
     } catch {
@@ -129,7 +106,11 @@ export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, 
     const { attended } = groups
     const begin = Effect.sync(() => {
       attended.set(cluster, (attended.get(cluster) ?? 0) + 1)
-      endBusy(groups, cluster)
+      try {
+        if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)
+      } catch {
+        // The operator has removed it.
+      }
     })
     const end = Effect.sync(() => {
       const others = (attended.get(cluster) ?? 1) - 1
