@@ -50,7 +50,7 @@ const final = ["28P01", "28000", "08004"]
 /** How a login ends while its compute ends: one worker of the proxy may still lead there when another one refuses. */
 const endedMeanwhile = "57P01"
 
-/** No place was left, or this client was too slow to authenticate. Then nothing has looked at its right. */
+/** No place was left, or this client was too slow to authenticate: such a login says nothing about the right. */
 const unanswered = ["53300", "08006"]
 
 /** As `login`, but repeats what a busy machine has turned away. */
