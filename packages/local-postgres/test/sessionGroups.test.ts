@@ -107,6 +107,21 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
     }).pipe(Effect.scoped)
   )
 
+  it.effect("new sessions of a server that yields are left alone until it does not, and earlier ones are kept", () =>
+    Effect.gen(function* () {
+      const writer = "postgres: narthex-1: writer postgres [local] SELECT"
+      const { machine, nice, proc } = yield* processes(10, { 11: writer, 12: writer })
+      const yielding = new Map([[11, niceness]])
+      const yields = (busy: ReadonlySet<number>) =>
+        yieldNewSessions(sharesOf([10], proc), superuser, yielding, machine, busy)
+      yield* yields(new Set([10]))
+      assert.strictEqual(nice(12), "0")
+      assert.deepStrictEqual([...yielding.keys()], [11, 10])
+      yield* yields(new Set())
+      assert.strictEqual(nice(12), String(niceness))
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("ten processes of a server that want the CPU have the share of one, and one alone has it again", () =>
     Effect.gen(function* () {
       const pids = Array.from({ length: 12 }, (_, at) => 11 + at)

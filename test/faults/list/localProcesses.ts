@@ -73,6 +73,12 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
         why: "A priority is only lowered: without privileges raising it fails."
       },
       {
+        id: "sessions-of-busy",
+        find: "(!busy.has(server) && isOf(pid, supervisor, proc) === false)",
+        put: "isOf(pid, supervisor, proc) === false",
+        why: "The command line of a session that gets no CPU is not read."
+      },
+      {
         id: "groups-of-ended",
         find: "if (!present.has(pid)) yielding.delete(pid)",
         put: "if (present.has(pid)) yielding.delete(pid)",
@@ -104,6 +110,55 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
         find: 'runProgram("cp", ["-a", "--reflink=auto", data, copy], { background: true })',
         put: 'runProgram("cp", ["-a", "--reflink=auto", data, copy])',
         why: "Copies for tenants yield the CPU to the supervisor."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/clusterOfProcess.ts",
+    tests: ["packages/local-postgres/test/clusterOfProcess.test.ts"],
+    faults: [
+      {
+        id: "process-read-again",
+        find: "if (alive !== undefined && alive.began === former?.began) return former.cluster",
+        put: "",
+        why: "A command line is read once, because its process may hold a lock and get no CPU."
+      },
+      {
+        id: "process-child-read",
+        find: "childOfKnown(alive.parent, proc) ?? inCommand(pid, proc)",
+        put: "inCommand(pid, proc)",
+        why: "The command lines of sessions are not read where their postmaster is known."
+      },
+      {
+        id: "process-stranger-read",
+        find: "alive === undefined || !mayBelong.test(alive.name)",
+        put: "alive === undefined",
+        why: "The command lines of other programs are not read."
+      },
+      {
+        id: "process-pid-again",
+        find: "alive.began === former?.began",
+        put: "former !== undefined",
+        why: "A process that gets the pid of an ended one is not taken for it."
+      },
+      {
+        id: "process-parent-again",
+        find: "former !== undefined && processOf(parent, proc)?.began === former.began",
+        put: "former !== undefined",
+        why: "The children of a process that got the pid of a postmaster are not taken for its sessions."
+      },
+      {
+        id: "process-without-memory",
+        find: 'memory === "0" ? undefined :',
+        put: "memory === undefined ? undefined :",
+        why: "A process that is about to be a zombie has ended."
+      },
+      {
+        id: "process-kept",
+        find: "if (!running.has(pid)) known.delete(pid)",
+        put: "if (!running.has(pid)) known.has(pid)",
+        why: "What is known of ended processes does not stay."
       }
     ]
   },

@@ -1,28 +1,16 @@
 /**
- * The processes of a cluster, identified by their command lines.
+ * The processes of a cluster, identified by their command lines (`clusterOfProcess`).
  *
- * A pid alone proves nothing: after a restart of the machine another process may have it. Each process of a cluster has
- * the cluster's name in its command line (`cluster_name`), which, unlike the working directory, is readable without
- * privileges over the process.
+ * A pid alone proves nothing: after a restart of the machine another process may have it.
  */
 import { readFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { type Duration, Effect } from "effect"
+import { clusterOfProcess, forgetOthers } from "./clusterOfProcess.ts"
 import { attempt, LocalPostgresError } from "./LocalPostgresError.ts"
 
-/**
- * Whether the process is alive and belongs to the cluster. A zombie has no command line and counts as ended.
- *
- * Pitfall: looking for the name anywhere. The title of a session contains the user that its client asked for.
- */
-export const belongsTo = (pid: number, name: string) => {
-  try {
-    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8")
-    return command.startsWith(`postgres: ${name}: `) || command.split("\0").includes(`cluster_name=${name}`)
-  } catch {
-    return false // the process has ended
-  }
-}
+/** Whether the process is alive and belongs to the cluster. */
+export const belongsTo = (pid: number, name: string) => clusterOfProcess(pid) === name
 
 /**
  * Whether the process runs, whatever it is. One that has ended and that its parent has not waited for does not: in a
@@ -49,11 +37,11 @@ export const wantsCpu = (pid: number, proc = "/proc"): boolean => {
 export const processesOf = (name: string) =>
   Effect.map(
     attempt("Listing processes", () => readdir("/proc")),
-    (entries) =>
-      entries
-        .filter((entry) => /^\d+$/.test(entry))
-        .map(Number)
-        .filter((pid) => belongsTo(pid, name))
+    (entries) => {
+      const pids = entries.filter((entry) => /^\d+$/.test(entry)).map(Number)
+      forgetOthers(new Set(pids))
+      return pids.filter((pid) => belongsTo(pid, name))
+    }
   )
 
 /** The processes that this one has started and that still run; none when it has ended. */

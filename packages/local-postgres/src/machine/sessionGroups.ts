@@ -70,7 +70,8 @@ export const yieldGroups = <R>(running: Effect.Effect<ReadonlyArray<RunningServe
       for (let search = 0; search < searches; search++) {
         if (controlled !== undefined && search % searchesPerLook === 0)
           yieldBusy(controlled, servers, known, Number(yield* Clock.monotonicTimeNanos))
-        yield* yieldNewSessions(shares, supervisor, yielding, { proc: "/proc", yieldCpu })
+        const busy = new Set(servers.flatMap((it) => (controlled?.busy.has(it.cluster) ? [it.postmaster] : [])))
+        yield* yieldNewSessions(shares, supervisor, yielding, { proc: "/proc", yieldCpu }, busy)
         yield* Effect.sleep(pause)
       }
     }
@@ -95,19 +96,23 @@ export const sharesOf = (postmasters: ReadonlyArray<number>, proc = "/proc"): Re
  *
  * Without privileges the kernel accepts ten changes of groups in a second, from all processes together. So new processes
  * come first, and what the kernel refuses is tried again by the next call.
+ *
+ * `busy`: the servers whose control groups yield. Their new sessions are left alone until these do not.
+ * Pitfall: reading the command lines of processes that yield (`clusterOfProcess`).
  */
 export const yieldNewSessions = (
   shares: ReadonlyMap<number, number>,
   supervisor: string,
   yielding: Map<number, number>,
-  { proc, yieldCpu }: CpuAccess
+  { proc, yieldCpu }: CpuAccess,
+  busy: ReadonlySet<number> = new Set()
 ) =>
   Effect.sync(() => {
     const present = new Map<number, number>()
     for (const [server, nice] of shares) {
       present.set(server, niceness)
       for (const pid of childrenOf(server, proc))
-        if (yielding.has(pid) || isOf(pid, supervisor, proc) === false) present.set(pid, nice)
+        if (yielding.has(pid) || (!busy.has(server) && isOf(pid, supervisor, proc) === false)) present.set(pid, nice)
     }
     for (const pid of yielding.keys()) if (!present.has(pid)) yielding.delete(pid)
     const due = [...present]

@@ -1,0 +1,106 @@
+/** Which cluster a process belongs to, in a folder like `/proc`. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { clusterOfProcess, forgetOthers } from "../src/machine/clusterOfProcess.ts"
+
+interface Described {
+  readonly command?: string
+  readonly name?: string
+  readonly parent?: number
+  readonly began?: number
+  readonly memory?: number
+}
+
+/** A folder like `/proc`, with one process for each pid that is described. It is deleted at the end. */
+const machine = Effect.acquireRelease(
+  Effect.sync(() => {
+    const proc = mkdtempSync(join(tmpdir(), "narthex-proc-"))
+    const has = (pid: number, { began = 7, command, memory = 4096, name = "postgres", parent = 1 }: Described) => {
+      mkdirSync(join(proc, String(pid)), { recursive: true })
+      rmSync(join(proc, String(pid), "cmdline"), { force: true })
+      const before = ["S", parent, ...Array(17).fill(0)]
+      writeFileSync(join(proc, `${pid}/stat`), `${pid} (${name}) ${[...before, began, memory, 0].join(" ")}\n`)
+      if (command !== undefined) writeFileSync(join(proc, `${pid}/cmdline`), command)
+    }
+    forgetOthers(new Set())
+    return { has, of: (pid: number) => clusterOfProcess(pid, proc), proc }
+  }),
+  ({ proc }) => Effect.sync(() => rmSync(proc, { recursive: true }))
+)
+
+const postmaster = "/usr/bin/postgres\0-D\0/proc/self/fd/3\0-c\0cluster_name=narthex-1\0"
+
+describe("the cluster of a process", () => {
+  it.effect("is in the arguments of a postmaster, also while it is still `nice`, and in the title of a session", () =>
+    Effect.gen(function* () {
+      const { has, of } = yield* machine
+      has(10, { command: postmaster })
+      has(11, { command: `nice\0-n\x005\0${postmaster}`, name: "nice" })
+      has(12, { command: "postgres: narthex-2: writer postgres [local] SELECT" })
+      has(13, { command: "postgres: writer narthex-2: [local] SELECT" })
+      assert.deepStrictEqual([10, 11, 12, 13, 14].map(of), [
+        "narthex-1",
+        "narthex-1",
+        "narthex-2",
+        undefined,
+        undefined
+      ])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("the command line is read once: the lock of the memory of a process that yields may be held", () =>
+    Effect.gen(function* () {
+      const { has, of } = yield* machine
+      has(10, { command: postmaster })
+      of(10)
+      has(10, {})
+      assert.strictEqual(of(10), "narthex-1")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that of a known postmaster's child, or of another program, is not read", () =>
+    Effect.gen(function* () {
+      const { has, of } = yield* machine
+      has(10, { command: postmaster })
+      of(10)
+      has(11, { parent: 10 })
+      has(12, { command: postmaster, name: "sleep" })
+      assert.deepStrictEqual([11, 12].map(of), ["narthex-1", undefined])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a process that got the pid of an ended one is another process, and so are its children", () =>
+    Effect.gen(function* () {
+      const { has, of } = yield* machine
+      has(10, { command: postmaster })
+      of(10)
+      has(10, { began: 8, command: postmaster.replace("narthex-1", "narthex-2") })
+      has(11, { parent: 10, command: "postgres: narthex-3: checkpointer " })
+      assert.deepStrictEqual([11, 10].map(of), ["narthex-3", "narthex-2"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a process that has given its memory back has ended", () =>
+    Effect.gen(function* () {
+      const { has, of } = yield* machine
+      has(10, { command: postmaster })
+      of(10)
+      has(10, { command: postmaster, memory: 0 })
+      assert.isUndefined(of(10))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a process that is not among those that run is forgotten", () =>
+    Effect.gen(function* () {
+      const { has, of } = yield* machine
+      has(10, { command: postmaster })
+      of(10)
+      has(10, {})
+      forgetOthers(new Set([11]))
+      assert.isUndefined(of(10))
+    }).pipe(Effect.scoped)
+  )
+})
