@@ -1,4 +1,5 @@
 /** CPU control groups: of real servers where the kernel lets tests make some, and what is written to their files. */
+import { spawn } from "node:child_process"
 import {
   existsSync,
   mkdirSync,
@@ -20,7 +21,17 @@ import { makeCpuGroups } from "../../../test/support/cpuGroups.ts"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
 import { startPostgres, stopPostgres } from "../src/cluster/PostgresProcess.ts"
-import { CpuGroups, groupOfServer, joinGroup, leaveGroup, openCpuGroups, pidsIn } from "../src/machine/CpuGroups.ts"
+import {
+  CpuGroups,
+  groupOfServer,
+  joinGroup,
+  leaveGroup,
+  openCpuGroups,
+  pidsIn,
+  serves,
+  setBusy,
+  shareOfStart
+} from "../src/machine/CpuGroups.ts"
 import { findMachine } from "../src/machine/Machine.ts"
 import { processesOf } from "../src/machine/Processes.ts"
 import { runProgram } from "../src/machine/runProgram.ts"
@@ -46,6 +57,7 @@ const openedIn = (directory: string, version: 1 | 2 = existsSync(join(directory,
   copies: join(directory, "copies"),
   of: (cluster: string) => join(directory, cluster),
   version,
+  starting: new Set<string>(),
   busy: new Set<string>(),
   attended: new Map<string, number>(),
   left: new Set<string>()
@@ -175,8 +187,8 @@ describe("what is written to a control group", () => {
       const path = yield* directory(2)
       yield* openCpuGroups(path)
       assert.strictEqual(contents(path, "cgroup.subtree_control"), "+cpu")
-      assert.strictEqual(contents(path, "platform", "cpu.weight"), "40")
-      assert.strictEqual(contents(path, "copies", "cpu.weight"), "40")
+      assert.strictEqual(contents(path, "platform", "cpu.weight"), "400")
+      assert.strictEqual(contents(path, "copies", "cpu.weight"), "400")
     }).pipe(Effect.scoped)
   )
 
@@ -184,8 +196,65 @@ describe("what is written to a control group", () => {
     Effect.gen(function* () {
       const path = yield* directory(1)
       yield* openCpuGroups(path)
-      assert.strictEqual(contents(path, "platform", "cpu.shares"), "410")
-      assert.strictEqual(contents(path, "copies", "cpu.shares"), "410")
+      assert.strictEqual(contents(path, "platform", "cpu.shares"), "4096")
+      assert.strictEqual(contents(path, "copies", "cpu.shares"), "4096")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a server has a larger share until it serves, and a busy one yields on when a further endpoint starts", () =>
+    Effect.gen(function* () {
+      const path = yield* directory(2)
+      const groups = yield* openCpuGroups(path)
+      const server = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn("sleep", ["60"])),
+        (process) => Effect.sync(() => process.kill("SIGKILL"))
+      )
+      const within = <A, E>(work: Effect.Effect<A, E>) => Effect.provideService(work, CpuGroups, groups)
+      const written = (file: string) => contents(path, "narthex-1", file)
+      const empty = () => {
+        for (const file of ["cpu.weight", "cpu.idle"]) writeFileSync(join(path, "narthex-1", file), "")
+      }
+      mkdirSync(join(path, "narthex-1"))
+      empty()
+      yield* within(groupOfServer("narthex-1"))
+      assert.strictEqual(written("cpu.weight"), "400")
+      empty()
+      const yields = within(yieldFully(server.pid ?? 0, "narthex-1"))
+      yield* yields
+      assert.strictEqual(written("cpu.weight"), "50")
+      setBusy(groups, "narthex-1", true)
+      yield* yields
+      assert.strictEqual(written("cpu.idle"), "1")
+    }).pipe(Effect.scoped)
+  )
+
+  it("the share of a start is that of all together, divided, between that of a server that serves and that of the platform", () => {
+    assert.deepStrictEqual([1, 2, 3, 16, 100].map(shareOfStart), [400, 400, 266, 50, 50])
+  })
+
+  it.live("the fewer servers start, the larger is the share of each, whether the others serve or have ended", () =>
+    Effect.gen(function* () {
+      const servers = Array.from({ length: 6 }, (_, at) => `narthex-${at}`)
+      const path = yield* directory(2)
+      const groups = yield* openCpuGroups(path)
+      const within = <A, E>(work: Effect.Effect<A, E>) => Effect.provideService(work, CpuGroups, groups)
+      const empty = (server: string) => {
+        for (const file of ["cpu.weight", "cpu.idle"]) writeFileSync(join(path, server, file), "")
+      }
+      /** What a change writes. */
+      const sharesAfter = (change: Effect.Effect<unknown, unknown>) =>
+        Effect.gen(function* () {
+          for (const server of servers) empty(server)
+          yield* change
+          return servers.map((server) => contents(path, server, "cpu.weight"))
+        })
+      for (const server of servers) mkdirSync(join(path, server))
+      const begin = Effect.forEach(servers, (server) => within(groupOfServer(server)))
+      assert.deepStrictEqual(yield* sharesAfter(begin), Array(6).fill("133"))
+      const first = Effect.sync(() => serves(groups, "narthex-0"))
+      assert.deepStrictEqual(yield* sharesAfter(first), ["50", "160", "160", "160", "160", "160"])
+      const second = within(leaveGroup("narthex-1"))
+      assert.deepStrictEqual(yield* sharesAfter(second), ["", "", "200", "200", "200", "200"])
     }).pipe(Effect.scoped)
   )
 

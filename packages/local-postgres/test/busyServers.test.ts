@@ -29,31 +29,39 @@ const taken = (
 describe("the demand of a server", () => {
   it("it is what its processes had and waited for, in cores", () => {
     const demand = demandBetween(taken(0, { 1: [5, 5], 2: [1, 0] }), taken(2, { 1: [5.5, 5.5], 2: [1.5, 1.5] }))
-    assert.deepStrictEqual(demand, { ran: 0.5, waited: 1, steady: 1 })
+    assert.deepStrictEqual(demand, { ran: 0.5, waited: 1, wanting: new Set([2]), steady: 1 })
   })
 
   it("a process that began since counts from its beginning", () => {
     assert.deepStrictEqual(demandBetween(taken(0, {}), taken(1, { 7: [0.25, 0.5] })), {
       ran: 0.25,
       waited: 0.5,
+      wanting: new Set<number>(),
       steady: 0
     })
   })
 
   it("what many short connections ran counts, and the earlier time of a long one that ended does not", () => {
     const demand = demandBetween(taken(0, { 1: [100, 3] }, 10), taken(1, {}, 110.75))
-    assert.deepStrictEqual(demand, { ran: 0.75, waited: 0, steady: 0 })
+    assert.deepStrictEqual(demand, { ran: 0.75, waited: 0, wanting: new Set<number>(), steady: 0 })
   })
 
   it("a process that waits and has had nothing has waited all the time, though the kernel adds no wait before its end", () => {
     const processes = { 1: [5, 5], 2: [1, 0] } as const
     const demand = demandBetween(taken(0, processes), taken(2, processes, 0, [1]))
-    assert.deepStrictEqual(demand, { ran: 0, waited: 1, steady: 1 })
+    assert.deepStrictEqual(demand, { ran: 0, waited: 1, wanting: new Set([1]), steady: 0 })
+  })
+
+  it("a process that waits most of the time is steady if it ran for some of it, or wanted the CPU before already", () => {
+    const steadyWith = (ran: number, waited: number, ...wanted: ReadonlyArray<number>) =>
+      demandBetween(taken(0, { 1: [5, 5] }), taken(1, { 1: [5 + ran, 5 + waited] }), new Set(wanted)).steady
+    assert.deepStrictEqual([steadyWith(0.2, 0.6), steadyWith(0.2, 0.5), steadyWith(0.05, 0.9)], [1, 0, 0])
+    assert.deepStrictEqual([steadyWith(0.05, 0.9, 1), steadyWith(0.05, 0.9, 2), steadyWith(0.05, 0.5, 1)], [1, 0, 0])
   })
 
   it("a wait that has just ended counts from the last look on", () => {
     const demand = demandBetween(taken(0, { 1: [0, 0] }), taken(2, { 1: [0.5, 60] }))
-    assert.deepStrictEqual(demand, { ran: 0.25, waited: 0.75, steady: 1 })
+    assert.deepStrictEqual(demand, { ran: 0.25, waited: 0.75, wanting: new Set([1]), steady: 1 })
   })
 
   it("a session that ended before the server had waited for it does not make a negative demand", () => {
@@ -94,16 +102,17 @@ const machine = Effect.acquireRelease(
       copies: "",
       of: (cluster) => join(root, cluster),
       version: 2,
+      starting: new Set(),
       busy: new Set(),
       attended: new Map(),
       left: new Set()
     }
-    /** Seconds that its session has run. */
-    const has = (ran: number) => {
+    /** Seconds that its session has run and waited. */
+    const has = (ran: number, waited = 0) => {
       writeFileSync(join(group, "cgroup.procs"), "10\n11\n")
-      for (const [pid, seconds] of Object.entries({ 10: 0, 11: ran })) {
+      for (const [pid, seconds] of Object.entries({ 10: [0, 0], 11: [ran, waited] })) {
         mkdirSync(join(proc, pid), { recursive: true })
-        writeFileSync(join(proc, pid, "schedstat"), `${seconds * second} 0 1\n`)
+        writeFileSync(join(proc, pid, "schedstat"), `${seconds.map((each) => each * second).join(" ")} 1\n`)
         writeFileSync(join(proc, pid, "stat"), `${pid} (postgres: a) R) S ${Array(12).fill(0).join(" ")} 0 0 20\n`)
       }
     }
@@ -126,7 +135,19 @@ describe("the control group of a server", () => {
       look(1)
       assert.deepStrictEqual(written(), ["1", ""])
       look(2)
-      assert.deepStrictEqual(written(), ["0", "5"])
+      assert.deepStrictEqual(written(), ["0", "50"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("it becomes idle when it has wanted the CPU twice, though it got almost nothing", () =>
+    Effect.gen(function* () {
+      const { has, look, written } = yield* machine
+      for (const at of [0, 1, 2]) {
+        assert.deepStrictEqual(written(), ["", ""])
+        has(100 + at / 100, at * 0.99)
+        look(at)
+      }
+      assert.deepStrictEqual(written(), ["1", ""])
     }).pipe(Effect.scoped)
   )
 
@@ -142,14 +163,28 @@ describe("the control group of a server", () => {
         Effect.sync(() => {
           has(at)
           look(at)
-          assert.deepStrictEqual(written(), ["0", "5"])
+          assert.deepStrictEqual(written(), ["0", "50"])
         })
       // Two changes at once, of which one ends first.
       const changes = attending("narthex-1", Effect.andThen(attending("narthex-1", seen(2)), seen(3)))
       yield* Effect.provideService(changes, CpuGroups, groups)
       has(4)
       look(4)
-      assert.deepStrictEqual(written(), ["1", "5"])
+      assert.deepStrictEqual(written(), ["1", "50"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("while it starts it is not idle, however much it recovers, and keeps the share of a start", () =>
+    Effect.gen(function* () {
+      const { groups, has, look, written } = yield* machine
+      groups.starting.add("narthex-1")
+      has(0)
+      look(0)
+      has(1)
+      look(1)
+      assert.deepStrictEqual(written(), ["", ""])
+      yield* Effect.provideService(attending("narthex-1", Effect.void), CpuGroups, groups)
+      assert.deepStrictEqual(written(), ["0", "400"])
     }).pipe(Effect.scoped)
   )
 

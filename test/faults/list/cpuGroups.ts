@@ -59,10 +59,46 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-group-share",
-        find: "if (!isBusy) setWeight(groups, group, weights.server)",
+        find: "if (!isBusy) setWeight(groups, group, shareIn(groups, cluster))",
         put: "",
         tests: ["packages/local-postgres/test/busyServers.test.ts"],
         why: "A server that is busy no longer has its share again."
+      },
+      {
+        id: "cpu-group-starting",
+        find: "groups.starting.add(cluster)",
+        put: "",
+        why: "A server that starts has more than one that serves."
+      },
+      {
+        id: "cpu-group-further-start",
+        find: "if (!groups.starting.delete(cluster)) return",
+        put: "groups.starting.delete(cluster)",
+        why: "A busy server yields on when a further endpoint of it starts."
+      },
+      {
+        id: "cpu-group-starts-together",
+        find: "setBusy(groups, cluster, false)\n    divideAmongStarts(groups)",
+        put: "setBusy(groups, cluster, false)",
+        why: "Many servers that recover at once leave the platform a third."
+      },
+      {
+        id: "cpu-group-start-left",
+        find: "if (groups.starting.delete(cluster)) divideAmongStarts(groups)",
+        put: "groups.starting.delete(cluster)",
+        why: "A start that has failed takes nothing from the others."
+      },
+      {
+        id: "cpu-group-start-served",
+        find: "endBusy(groups, cluster)\n  divideAmongStarts(groups)",
+        put: "endBusy(groups, cluster)",
+        why: "A start that has ended takes nothing from the others."
+      },
+      {
+        id: "cpu-group-start-least",
+        find: "Math.max(weights.serving, Math.min(",
+        put: "Math.max(1, Math.min(",
+        why: "A server that starts has no less than one that serves."
       },
       {
         id: "cpu-group-version-1",
@@ -121,9 +157,27 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "busy-attended",
-        find: "former === undefined || groups.attended.has(cluster)",
-        put: "former === undefined",
+        find: "groups.attended.has(cluster) || groups.starting.has(cluster)",
+        put: "groups.starting.has(cluster)",
         why: "A revocation does not wait for the CPU with the sessions that it ends."
+      },
+      {
+        id: "busy-starting",
+        find: "groups.attended.has(cluster) || groups.starting.has(cluster)",
+        put: "groups.attended.has(cluster)",
+        why: "The recovery of a server that starts does not make it busy."
+      },
+      {
+        id: "busy-waits-only",
+        find: "if (running > some * elapsed || wanted.has(pid)) steady++",
+        put: "steady++",
+        why: "A server that waits for the little that it needs is not made to wait longer."
+      },
+      {
+        id: "busy-wanted-before",
+        find: "demandBetween(former.taken, taken, former.wanting)",
+        put: "demandBetween(former.taken, taken)",
+        why: "One session that computes makes its server busy, also where so many do that each gets almost nothing."
       },
       {
         id: "busy-attended-once",
@@ -150,6 +204,12 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         put: "",
         why: "A server that an earlier process has started gets its group.",
         needs: "cpu-groups"
+      },
+      {
+        id: "cpu-group-start-ends",
+        find: "serves(groups, cluster)\n",
+        put: "",
+        why: "A server that serves does not keep the share of a start."
       }
     ]
   },

@@ -16,6 +16,8 @@ export interface OpenCpuGroups {
   /** That of the group of a server, by the name of its cluster. `groupOfServer` makes it. */
   readonly of: (cluster: string) => string
   readonly version: 1 | 2
+  /** The clusters whose servers start: users cannot connect yet. They are not busy. */
+  readonly starting: Set<string>
   /** The clusters whose groups yield the CPU. */
   readonly busy: Set<string>
   /** The clusters on which the supervisor works, and how many times at once. They are not busy. */
@@ -31,12 +33,20 @@ export const CpuGroups = Context.Reference<OpenCpuGroups | undefined>("@narthex/
 
 /**
  * Shares of the CPU, as `cpu.weight` of version 2 has them, between 1 and 10,000. Only their ratio counts. Groups of
- * `cpu.idle` have 0.3. The platform counts as eight servers that start at once.
+ * `cpu.idle` have 0.3. A share also says how soon a process runs: one with a small share waits for time slices of those
+ * with larger ones.
  *
- * Pitfall: copies with little. One keeps its place, the disk and its parent's log for longer, and another tenant's waits
- * for it: beside twenty servers 60 ms of work took a second.
+ * Pitfall: a start or a copy with little. It needs 20 or 60 ms of a core, and beside the copies of others took up to a second.
+ * Meanwhile it keeps its place, the disk and its parent's log, and another tenant's waits for these.
  */
-const weights = { platform: 40, copies: 40, server: 5 }
+const weights = { platform: 400, copies: 400, starting: 400, serving: 50 }
+
+/** What the starts have together at most, so that many that recover at once leave the platform a third. */
+const mostOfStarts = 2 * weights.platform
+
+/** The share of each of so many starts. */
+export const shareOfStart = (starts: number): number =>
+  Math.max(weights.serving, Math.min(weights.starting, Math.floor(mostOfStarts / starts)))
 
 /** How often processes are moved that others have started meanwhile. */
 const rounds = 20
@@ -53,6 +63,7 @@ const divide = (directory: string): OpenCpuGroups => {
     copies: join(directory, "copies"),
     of: (cluster) => join(directory, cluster),
     version: existsSync(join(directory, "cgroup.controllers")) ? 2 : 1,
+    starting: new Set(),
     busy: new Set(),
     attended: new Map(),
     left: new Set()
@@ -76,7 +87,7 @@ const divide = (directory: string): OpenCpuGroups => {
   return groups
 }
 
-/** The group of a server, with the share of one that is not busy. It is made if there is none. */
+/** The group of a server, with the share of one that starts, until it `serves`. It is made if there is none. */
 export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
   const groups = yield* CpuGroups
   if (groups === undefined) return undefined
@@ -85,7 +96,9 @@ export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
   removeLeft(groups)
   yield* changing(`Making the CPU control group ${group}`, () => {
     mkdirSync(group, { recursive: true })
+    groups.starting.add(cluster)
     setBusy(groups, cluster, false)
+    divideAmongStarts(groups)
   })
   return group
 })
@@ -107,6 +120,7 @@ const removeGroup = (group: string): boolean => {
 export const leaveGroup = (cluster: string) =>
   Effect.map(CpuGroups, (groups) => {
     if (groups === undefined) return
+    if (groups.starting.delete(cluster)) divideAmongStarts(groups)
     groups.left.add(cluster)
     removeLeft(groups)
   })
@@ -150,7 +164,38 @@ export const setBusy = (groups: OpenCpuGroups, cluster: string, isBusy: boolean)
   else groups.busy.delete(cluster)
   writeFileSync(join(group, "cpu.idle"), isBusy ? "1" : "0", { flag: "r+" })
   // The kernel forgets the share of a group that was idle, and refuses one for a group that is.
-  if (!isBusy) setWeight(groups, group, weights.server)
+  if (!isBusy) setWeight(groups, group, shareIn(groups, cluster))
+}
+
+const shareIn = ({ starting }: OpenCpuGroups, cluster: string) =>
+  starting.has(cluster) ? shareOfStart(starting.size) : weights.serving
+
+/** Gives each server that starts its share of what the starts have together. */
+const divideAmongStarts = (groups: OpenCpuGroups): void => {
+  for (const cluster of groups.starting) {
+    try {
+      setWeight(groups, groups.of(cluster), shareIn(groups, cluster))
+    } catch {
+      // It has just been stopped, or the operator has removed its group.
+    }
+  }
+}
+
+/** The server is no longer busy, if it has a group. */
+export const endBusy = (groups: OpenCpuGroups, cluster: string): void => {
+  try {
+    if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)
+  } catch {
+    // The operator has removed it.
+  }
+}
+
+/** Ends the start of a server: it has the share of one that serves. */
+export const serves = (groups: OpenCpuGroups, cluster: string): void => {
+  // A further endpoint of a busy server starts nothing: the server goes on yielding.
+  if (!groups.starting.delete(cluster)) return
+  endBusy(groups, cluster)
+  divideAmongStarts(groups)
 }
 
 const changing = <A>(operation: string, change: () => A) =>

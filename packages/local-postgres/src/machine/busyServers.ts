@@ -3,9 +3,9 @@
  *
  * So a tenant that computes does not slow one that connects, wakes or reads a row, nor the supervisor's sessions there.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { Effect } from "effect"
-import { CpuGroups, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
+import { CpuGroups, endBusy, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
 import { wantsCpu } from "./Processes.ts"
 
 /** A server that runs: the pid of its postmaster, and the name of its cluster. */
@@ -34,18 +34,29 @@ export interface Demand {
   readonly ran: number
   /** The cores that its processes waited for, together. */
   readonly waited: number
-  /** How many of its processes ran or waited most of the time. */
+  /** The pids of the processes that ran or waited most of the time. */
+  readonly wanting: ReadonlySet<number>
+  /** How many of these are steady. */
   readonly steady: number
 }
 
-/** The part of the time from which on a process is steady. One that starts, connects or reads a row wants it shortly. */
+/** The part of the time for which a process wants the CPU that is `wanting`. One that starts or connects wants it shortly. */
 const most = 0.75
+/**
+ * One that is wanting is steady if it has run for this part of the time, or was wanting before already.
+ *
+ * Pitfall: from the first time on. A process that needs 10 ms may wait for half a second while the platform and others are
+ * before it, and its server would be made to wait even longer.
+ */
+const some = 0.1
 
-export const demandBetween = (before: Taken, after: Taken): Demand => {
+/** `wanted`: what was `wanting` before. */
+export const demandBetween = (before: Taken, after: Taken, wanted: ReadonlySet<number> = new Set()): Demand => {
   const elapsed = Math.max(1, after.at - before.at)
   let ran = after.ended - before.ended
   for (const [pid, then] of before.processes) if (!after.processes.has(pid)) ran -= then.ran
   ran = Math.max(0, ran)
+  const wanting = new Set<number>()
   let [waited, steady] = [0, 0]
   for (const [pid, now] of after.processes) {
     const then = before.processes.get(pid) ?? { ran: 0, waited: 0 }
@@ -55,20 +66,24 @@ export const demandBetween = (before: Taken, after: Taken): Demand => {
     const waiting = hasHadNothing ? elapsed : Math.min(now.waited - then.waited, Math.max(0, elapsed - running))
     ran += running
     waited += waiting
-    if (running + waiting > most * elapsed) steady++
+    if (running + waiting <= most * elapsed) continue
+    wanting.add(pid)
+    if (running > some * elapsed || wanted.has(pid)) steady++
   }
-  return { ran: ran / elapsed, waited: waited / elapsed, steady }
+  return { ran: ran / elapsed, waited: waited / elapsed, wanting, steady }
 }
 
 /**
- * A server is busy from when a process of it wants the CPU most of the time, or all together have half a core, until all
+ * A server is busy from when a process of it is steady, or all together have half a core, until all
  * together want less than a quarter. For one that is busy waiting counts as well, because it may get nothing.
  */
-export const isBusyWith = ({ ran, steady, waited }: Demand, wasBusy: boolean): boolean =>
-  wasBusy ? ran + waited > 0.25 : steady > 0 || ran > 0.5
+export const isBusyWith = (
+  { ran, steady, waited }: Pick<Demand, "ran" | "steady" | "waited">,
+  wasBusy: boolean
+): boolean => (wasBusy ? ran + waited > 0.25 : steady > 0 || ran > 0.5)
 
-/** What servers had taken at the last look, by the name of the cluster. */
-export type Known = Map<string, Taken>
+/** What servers had taken at the last look, and what was wanting then, by the name of the cluster. */
+export type Known = Map<string, { readonly taken: Taken; readonly wanting: ReadonlySet<number> }>
 
 /** Looks at each server, and changes the groups of those that became busy or are so no longer. */
 export const yieldBusy = (
@@ -83,10 +98,11 @@ export const yieldBusy = (
   for (const { cluster, postmaster } of servers) {
     const taken = takenBy(postmaster, pidsIn(groups.of(cluster)), at, proc)
     const former = known.get(cluster)
-    known.set(cluster, taken)
-    if (former === undefined || groups.attended.has(cluster)) continue
+    const demand = former === undefined ? undefined : demandBetween(former.taken, taken, former.wanting)
+    known.set(cluster, { taken, wanting: demand?.wanting ?? new Set() })
+    if (demand === undefined || groups.attended.has(cluster) || groups.starting.has(cluster)) continue
     const wasBusy = groups.busy.has(cluster)
-    const isBusy = isBusyWith(demandBetween(former, taken), wasBusy)
+    const isBusy = isBusyWith(demand, wasBusy)
     try {
       if (isBusy !== wasBusy) setBusy(groups, cluster, isBusy)
     } catch {
@@ -106,11 +122,7 @@ export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, 
     const { attended } = groups
     const begin = Effect.sync(() => {
       attended.set(cluster, (attended.get(cluster) ?? 0) + 1)
-      try {
-        if (existsSync(groups.of(cluster))) setBusy(groups, cluster, false)
-      } catch {
-        // The operator has removed it.
-      }
+      endBusy(groups, cluster)
     })
     const end = Effect.sync(() => {
       const others = (attended.get(cluster) ?? 1) - 1

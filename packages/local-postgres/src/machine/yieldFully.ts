@@ -1,7 +1,7 @@
 /** The end of a server's preparation: from then on its processes yield the CPU as those of every tenant. */
 import { constants, getPriority, setPriority } from "node:os"
 import { Effect } from "effect"
-import { CpuGroups, joinGroup, pidsIn } from "./CpuGroups.ts"
+import { CpuGroups, joinGroup, pidsIn, serves } from "./CpuGroups.ts"
 import { childrenOf } from "./Processes.ts"
 import { yieldGroup } from "./sessionGroups.ts"
 import { niceness } from "./yieldingCpu.ts"
@@ -15,15 +15,17 @@ import { niceness } from "./yieldingCpu.ts"
  */
 export const yieldFully = (postmaster: number, cluster: string) =>
   Effect.gen(function* () {
-    const group = (yield* CpuGroups)?.of(cluster)
+    const groups = yield* CpuGroups
     const lowest = Math.min(constants.priority.PRIORITY_LOW, getPriority() + niceness)
-    if (group !== undefined) {
+    if (groups !== undefined) {
+      const group = groups.of(cluster)
       // What the postmaster starts from then on begins in its group.
       if (!pidsIn(group).includes(postmaster)) joinGroup(group, postmaster)
       const children = childrenOf(postmaster)
       const inside = new Set(pidsIn(group))
       for (const pid of children) if (!inside.has(pid)) joinGroup(group, pid)
       if (!inside.has(postmaster)) yield* Effect.logWarning(`A server is in no CPU control group: ${group} refuses it.`)
+      serves(groups, cluster)
     }
     while ([postmaster, ...childrenOf(postmaster)].map((pid) => lower(pid, lowest)).some((changed) => changed))
       yield* Effect.sleep(1)
