@@ -5,7 +5,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { attending, demandBetween, isBusyWith, type Known, type Taken, yieldBusy } from "../src/machine/busyServers.ts"
-import { CpuGroups, type OpenCpuGroups } from "../src/machine/CpuGroups.ts"
+import { CpuGroups } from "../src/machine/CpuGroups.ts"
+import { openedIn } from "./openedGroups.ts"
 
 const second = 1_000_000_000
 
@@ -81,6 +82,13 @@ describe("whether a server is busy", () => {
     assert.isTrue(isBusyWith({ ...idle, ran: 0.51 }, false))
   })
 
+  it("sessions that take turns and want more than a core make it busy with the second look", () => {
+    const turns = { ran: 0.2, waited: 1, steady: 0 }
+    assert.isFalse(isBusyWith(turns, false, { ...turns, waited: 0.7 }))
+    assert.isTrue(isBusyWith(turns, false, turns))
+    assert.isFalse(isBusyWith({ ...turns, waited: 0.7 }, false, turns))
+  })
+
   it("it stays busy while its processes get nothing and wait", () => {
     assert.isTrue(isBusyWith({ ...idle, waited: 1 }, true))
   })
@@ -98,15 +106,7 @@ const machine = Effect.acquireRelease(
     const [proc, group] = [join(root, "proc"), join(root, "narthex-1")]
     mkdirSync(group)
     for (const file of ["cpu.idle", "cpu.weight"]) writeFileSync(join(group, file), "")
-    const groups: OpenCpuGroups = {
-      copies: "",
-      of: (cluster) => join(root, cluster),
-      version: 2,
-      starting: new Set(),
-      busy: new Set(),
-      attended: new Map(),
-      left: new Set()
-    }
+    const groups = openedIn(root, 2)
     /** Seconds that its session has run and waited. */
     const has = (ran: number, waited = 0) => {
       writeFileSync(join(group, "cgroup.procs"), "10\n11\n")
@@ -174,15 +174,27 @@ describe("the control group of a server", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("while it starts it is not idle, however much it recovers, and keeps the share of a start", () =>
+  it.effect("what it takes to start does not make it idle, neither then nor afterwards", () =>
     Effect.gen(function* () {
       const { groups, has, look, written } = yield* machine
       groups.starting.add("narthex-1")
-      has(0)
-      look(0)
-      has(1)
-      look(1)
+      for (const at of [0, 1, 2]) {
+        has(at)
+        look(at)
+      }
+      groups.starting.delete("narthex-1")
+      has(2.9)
+      look(3)
+      has(2.9)
+      look(4)
       assert.deepStrictEqual(written(), ["", ""])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("while it starts a change of its roles leaves it the share of a start", () =>
+    Effect.gen(function* () {
+      const { groups, written } = yield* machine
+      groups.starting.add("narthex-1")
       yield* Effect.provideService(attending("narthex-1", Effect.void), CpuGroups, groups)
       assert.deepStrictEqual(written(), ["0", "400"])
     }).pipe(Effect.scoped)

@@ -1,9 +1,11 @@
 /** Which cluster a process belongs to, in a folder like `/proc`. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { eventually } from "../../../test/harness/eventually.ts"
 import { clusterOfProcess, forgetOthers } from "../src/machine/clusterOfProcess.ts"
 
 interface Described {
@@ -26,7 +28,18 @@ const machine = Effect.acquireRelease(
       if (command !== undefined) writeFileSync(join(proc, `${pid}/cmdline`), command)
     }
     forgetOthers(new Set())
-    return { has, of: (pid: number) => clusterOfProcess(pid, proc), proc }
+    /** The pids of which a command line was read. */
+    const read: Array<number> = []
+    const reading = (path: string) => {
+      try {
+        const text = readFileSync(path, "utf8")
+        if (path.endsWith("/cmdline")) read.push(Number(path.split("/").at(-2)))
+        return text
+      } catch {
+        return ""
+      }
+    }
+    return { has, of: (pid: number) => clusterOfProcess(pid, proc, reading), proc, read }
   }),
   ({ proc }) => Effect.sync(() => rmSync(proc, { recursive: true }))
 )
@@ -53,22 +66,33 @@ describe("the cluster of a process", () => {
 
   it.effect("the command line is read once: the lock of the memory of a process that yields may be held", () =>
     Effect.gen(function* () {
-      const { has, of } = yield* machine
+      const { has, of, read } = yield* machine
       has(10, { command: postmaster })
-      of(10)
-      has(10, {})
-      assert.strictEqual(of(10), "narthex-1")
+      has(11, { command: "sleep\0", name: "sleep" })
+      for (let look = 0; look < 3; look++) assert.deepStrictEqual([10, 11].map(of), ["narthex-1", undefined])
+      assert.deepStrictEqual(read, [10, 11])
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that of a known postmaster's child, or of another program, is not read", () =>
+  it.effect("that of a known postmaster's child is not read", () =>
+    Effect.gen(function* () {
+      const { has, of, read } = yield* machine
+      has(10, { command: postmaster })
+      has(11, { parent: 10, command: "postgres: narthex-1: writer postgres [local] SELECT" })
+      assert.deepStrictEqual([10, 11].map(of), ["narthex-1", "narthex-1"])
+      assert.deepStrictEqual(read, [10])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a process that becomes a postmaster belongs from then on, whatever its program is called", () =>
     Effect.gen(function* () {
       const { has, of } = yield* machine
-      has(10, { command: postmaster })
-      of(10)
-      has(11, { parent: 10 })
-      has(12, { command: postmaster, name: "sleep" })
-      assert.deepStrictEqual([11, 12].map(of), ["narthex-1", undefined])
+      has(10, { command: "narthex: starts programs\0", name: "MainThread" })
+      const before = of(10)
+      has(10, { command: "", name: "ld-linux-x86-64" })
+      const between = of(10)
+      has(10, { command: postmaster, name: "ld-linux-x86-64" })
+      assert.deepStrictEqual([before, between, of(10)], [undefined, undefined, "narthex-1"])
     }).pipe(Effect.scoped)
   )
 
@@ -101,6 +125,25 @@ describe("the cluster of a process", () => {
       has(10, {})
       forgetOthers(new Set([11]))
       assert.isUndefined(of(10))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a real process belongs until it has ended", () =>
+    Effect.gen(function* () {
+      const child = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn("sh", ["-c", "sleep 60; :", "sh", "cluster_name=narthex-real"], { detached: true })),
+        ({ pid = 0 }) => Effect.sync(() => process.kill(-pid, "SIGKILL"))
+      )
+      const { pid = 0 } = child
+      yield* eventually(
+        "the process to run its program",
+        Effect.sync(() => clusterOfProcess(pid) === "narthex-real")
+      )
+      child.kill("SIGKILL")
+      yield* eventually(
+        "its end",
+        Effect.sync(() => clusterOfProcess(pid) === undefined)
+      )
     }).pipe(Effect.scoped)
   )
 })

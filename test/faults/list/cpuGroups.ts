@@ -1,7 +1,10 @@
 /** Faults of the CPU control groups of local computes. */
 import type { FaultsOfFile } from "../runner/Fault.ts"
 
-const controlGroups = ["packages/local-postgres/test/CpuGroups.test.ts"]
+const controlGroups = [
+  "packages/local-postgres/test/CpuGroups.test.ts",
+  "packages/local-postgres/test/CpuGroupFiles.test.ts"
+]
 
 export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
   {
@@ -29,8 +32,8 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-group-sweep",
-        find: 'entry.isDirectory() && entry.name.startsWith("narthex-")',
-        put: "false",
+        find: "&& !removeGroup(join(directory, entry.name))",
+        put: "",
         why: "Groups of servers that have ended do not stay."
       },
       {
@@ -80,7 +83,7 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         id: "cpu-group-starts-together",
         find: "setBusy(groups, cluster, false)\n    divideAmongStarts(groups)",
         put: "setBusy(groups, cluster, false)",
-        why: "Many servers that recover at once leave the platform a third."
+        why: "Sixteen servers that recover at once leave the platform a third of what they take with it."
       },
       {
         id: "cpu-group-start-left",
@@ -99,6 +102,18 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         find: "Math.max(weights.serving, Math.min(",
         put: "Math.max(1, Math.min(",
         why: "A server that starts has no less than one that serves."
+      },
+      {
+        id: "cpu-group-left-yielding",
+        find: "endBusy(groups, entry.name)",
+        put: "removeGroup(entry.name)",
+        why: "A process that takes over does not wait for servers that yielded to the one before."
+      },
+      {
+        id: "cpu-group-failed-start",
+        find: "if (groups !== undefined) serves(groups, cluster)",
+        put: "",
+        why: "The end of a start ends its share, also where the server could not be stopped."
       },
       {
         id: "cpu-group-version-1",
@@ -139,33 +154,45 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "busy-waiting",
-        find: "wasBusy ? ran + waited > 0.25",
-        put: "wasBusy ? ran > 0.25",
+        find: "return demand.ran + demand.waited > 0.25",
+        put: "return demand.ran > 0.25",
         why: "A busy server that gets nothing is busy."
       },
       {
         id: "busy-start",
-        find: "steady > 0 || ran > 0.5",
-        put: "ran + waited > 0.5",
+        find: "demand.ran > 0.5 ||",
+        put: "demand.ran + demand.waited > 0.5 ||",
         why: "Processes that wait shortly, as at a start, do not make a server busy."
       },
       {
         id: "busy-steady",
-        find: "steady > 0 || ran > 0.5",
-        put: "ran > 0.5",
+        find: "demand.steady > 0 || ",
+        put: "",
         why: "One session that computes makes its server busy, whatever it gets."
       },
       {
         id: "busy-attended",
-        find: "groups.attended.has(cluster) || groups.starting.has(cluster)",
-        put: "groups.starting.has(cluster)",
+        find: "demand === undefined || groups.attended.has(cluster)",
+        put: "demand === undefined",
         why: "A revocation does not wait for the CPU with the sessions that it ends."
       },
       {
         id: "busy-starting",
-        find: "groups.attended.has(cluster) || groups.starting.has(cluster)",
-        put: "groups.attended.has(cluster)",
+        find: "      known.delete(cluster)\n      continue\n",
+        put: "",
         why: "The recovery of a server that starts does not make it busy."
+      },
+      {
+        id: "busy-turns",
+        find: "(wantMore(demand) && former !== undefined && wantMore(former))",
+        put: "false",
+        why: "Sessions that take turns to want the CPU make their server busy."
+      },
+      {
+        id: "busy-turns-once",
+        find: "(wantMore(demand) && former !== undefined && wantMore(former))",
+        put: "wantMore(demand)",
+        why: "Many processes that wait shortly, as at a start, do not make a server busy."
       },
       {
         id: "busy-waits-only",
@@ -175,7 +202,7 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "busy-wanted-before",
-        find: "demandBetween(former.taken, taken, former.wanting)",
+        find: "demandBetween(former.taken, taken, former.demand?.wanting)",
         put: "demandBetween(former.taken, taken)",
         why: "One session that computes makes its server busy, also where so many do that each gets almost nothing."
       },

@@ -120,32 +120,38 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "process-read-again",
-        find: "if (alive !== undefined && alive.began === former?.began) return former.cluster",
+        find: "if (alive !== undefined && former !== undefined && isSame(former, alive)) return former.cluster",
         put: "",
         why: "A command line is read once, because its process may hold a lock and get no CPU."
       },
       {
         id: "process-child-read",
-        find: "childOfKnown(alive.parent, proc) ?? inCommand(pid, proc)",
-        put: "inCommand(pid, proc)",
+        find: "const cluster = childOfKnown(parent, proc, read)",
+        put: "const cluster = childOfKnown(-1, proc, read)",
         why: "The command lines of sessions are not read where their postmaster is known."
       },
       {
-        id: "process-stranger-read",
-        find: "alive === undefined || !mayBelong.test(alive.name)",
-        put: "alive === undefined",
-        why: "The command lines of other programs are not read."
+        id: "process-other-program",
+        find: "former.began === began && (former.cluster !== undefined || former.name === name)",
+        put: "former.began === began",
+        why: "A process that becomes a postmaster belongs to its cluster."
+      },
+      {
+        id: "process-between-programs",
+        find: 'if (command === "") return undefined',
+        put: "",
+        why: "A process that has no command line yet is looked at again."
       },
       {
         id: "process-pid-again",
-        find: "alive.began === former?.began",
-        put: "former !== undefined",
+        find: "former.began === began && (",
+        put: "(",
         why: "A process that gets the pid of an ended one is not taken for it."
       },
       {
         id: "process-parent-again",
-        find: "former !== undefined && processOf(parent, proc)?.began === former.began",
-        put: "former !== undefined",
+        find: "processOf(parent, proc, read)?.began === former.began ?",
+        put: "former.began !== undefined ?",
         why: "The children of a process that got the pid of a postmaster are not taken for its sessions."
       },
       {

@@ -25,7 +25,7 @@ import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { openSocketLinks } from "../cluster/SocketLinks.ts"
 import { attending } from "../machine/busyServers.ts"
-import { CpuGroups, groupOfServer, openCpuGroups } from "../machine/CpuGroups.ts"
+import { CpuGroups, endStart, groupOfServer, openCpuGroups } from "../machine/CpuGroups.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
@@ -236,7 +236,10 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     })
     return yield* locked(
       [branch_id],
-      Effect.onError(run, () => Effect.ignore(stopUnlinked(cluster)))
+      Effect.ensuring(
+        Effect.onError(run, () => Effect.ignore(stopUnlinked(cluster))),
+        endStart(cluster.name)
+      )
     )
   })
 

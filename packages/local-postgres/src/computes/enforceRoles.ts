@@ -9,6 +9,7 @@
 import { Effect } from "effect"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { killPostgres, startPostgres } from "../cluster/PostgresProcess.ts"
+import { endStart } from "../machine/CpuGroups.ts"
 import type { NoRoomNow } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import { yieldFully } from "../machine/yieldFully.ts"
@@ -47,6 +48,9 @@ export const enforceRoles = Effect.fn("enforceRoles")(function* (
     yield* yieldFully(postmaster, cluster.name)
   })
   const confirmed = Effect.andThen(again, confirm)
-  yield* Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster)))
+  yield* Effect.ensuring(
+    Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster))),
+    endStart(cluster.name)
+  )
   yield* Effect.forEach(former, ({ name }) => links.put(name, cluster), { discard: true })
 })

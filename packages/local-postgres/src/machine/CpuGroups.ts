@@ -41,7 +41,7 @@ export const CpuGroups = Context.Reference<OpenCpuGroups | undefined>("@narthex/
  */
 const weights = { platform: 400, copies: 400, starting: 400, serving: 50 }
 
-/** What the starts have together at most, so that many that recover at once leave the platform a third. */
+/** What up to 16 starts have together, so that those that recover at once leave the platform a third of what both take. */
 const mostOfStarts = 2 * weights.platform
 
 /** The share of each of so many starts. */
@@ -83,7 +83,9 @@ const divide = (directory: string): OpenCpuGroups => {
   setWeight(groups, platform, weights.platform)
   setWeight(groups, groups.copies, weights.copies)
   for (const entry of readdirSync(directory, { withFileTypes: true }))
-    if (entry.isDirectory() && entry.name.startsWith("narthex-")) removeGroup(join(directory, entry.name))
+    if (entry.isDirectory() && entry.name.startsWith("narthex-") && !removeGroup(join(directory, entry.name)))
+      // The server of an earlier process, which may have yielded.
+      endBusy(groups, entry.name)
   return groups
 }
 
@@ -197,6 +199,12 @@ export const serves = (groups: OpenCpuGroups, cluster: string): void => {
   endBusy(groups, cluster)
   divideAmongStarts(groups)
 }
+
+/** The same, however the start ends. */
+export const endStart = (cluster: string) =>
+  Effect.map(CpuGroups, (groups) => {
+    if (groups !== undefined) serves(groups, cluster)
+  })
 
 const changing = <A>(operation: string, change: () => A) =>
   Effect.try({

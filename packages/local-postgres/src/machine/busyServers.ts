@@ -74,16 +74,24 @@ export const demandBetween = (before: Taken, after: Taken, wanted: ReadonlySet<n
 }
 
 /**
- * A server is busy from when a process of it is steady, or all together have half a core, until all
- * together want less than a quarter. For one that is busy waiting counts as well, because it may get nothing.
+ * A server is busy from when a process of it is steady, all together have half a core, or they want more than a whole one
+ * twice in a row, until all together want less than a quarter. For one that is busy waiting counts as well, because it may
+ * get nothing.
+ *
+ * Pitfall: steady processes alone. Sessions that take turns, or connect again each half second, want the CPU all the time,
+ * and none of them does.
  */
-export const isBusyWith = (
-  { ran, steady, waited }: Pick<Demand, "ran" | "steady" | "waited">,
-  wasBusy: boolean
-): boolean => (wasBusy ? ran + waited > 0.25 : steady > 0 || ran > 0.5)
+export const isBusyWith = (demand: Wanted, wasBusy: boolean, former?: Wanted): boolean => {
+  if (wasBusy) return demand.ran + demand.waited > 0.25
+  return demand.steady > 0 || demand.ran > 0.5 || (wantMore(demand) && former !== undefined && wantMore(former))
+}
 
-/** What servers had taken at the last look, and what was wanting then, by the name of the cluster. */
-export type Known = Map<string, { readonly taken: Taken; readonly wanting: ReadonlySet<number> }>
+type Wanted = Pick<Demand, "ran" | "steady" | "waited">
+
+const wantMore = ({ ran, waited }: Wanted) => ran + waited > 1
+
+/** What servers had taken at the last look, and wanted before it, by the name of the cluster. */
+export type Known = Map<string, { readonly taken: Taken; readonly demand: Demand | undefined }>
 
 /** Looks at each server, and changes the groups of those that became busy or are so no longer. */
 export const yieldBusy = (
@@ -96,13 +104,18 @@ export const yieldBusy = (
   const running = new Set(servers.map(({ cluster }) => cluster))
   for (const cluster of known.keys()) if (!running.has(cluster)) known.delete(cluster)
   for (const { cluster, postmaster } of servers) {
+    if (groups.starting.has(cluster)) {
+      // What it takes to recover does not count.
+      known.delete(cluster)
+      continue
+    }
     const taken = takenBy(postmaster, pidsIn(groups.of(cluster)), at, proc)
     const former = known.get(cluster)
-    const demand = former === undefined ? undefined : demandBetween(former.taken, taken, former.wanting)
-    known.set(cluster, { taken, wanting: demand?.wanting ?? new Set() })
-    if (demand === undefined || groups.attended.has(cluster) || groups.starting.has(cluster)) continue
+    const demand = former === undefined ? undefined : demandBetween(former.taken, taken, former.demand?.wanting)
+    known.set(cluster, { taken, demand })
+    if (demand === undefined || groups.attended.has(cluster)) continue
     const wasBusy = groups.busy.has(cluster)
-    const isBusy = isBusyWith(demand, wasBusy)
+    const isBusy = isBusyWith(demand, wasBusy, former?.demand)
     try {
       if (isBusy !== wasBusy) setBusy(groups, cluster, isBusy)
     } catch {

@@ -4,32 +4,56 @@
  *
  * Pitfall: reading the command line with each look. The kernel takes the lock of the process's memory for it. A process that
  * yields the CPU holds that lock, for example while it forks, until others leave it a core, and this process, with the
- * whole platform, stood still for up to five seconds. `stat` takes no such lock, so a command line is read once, and that
- * of a process whose parent is known is not read.
+ * whole platform, stood still for up to five seconds. `stat` takes no such lock, so a command line is read once for each
+ * program of a process, and that of a known postmaster's child is not read.
  */
 import { readFileSync } from "node:fs"
 
-/** By pid. A pid is used again, so the begin of the process says whether it is the same one. */
-const known = new Map<number, { readonly began: string; readonly cluster: string }>()
-
-/** The names of the programs: `nice` becomes the postmaster. Command lines of others are not read. */
-const mayBelong = /postgres|nice/
-
-/**
- * The name of the cluster; `undefined` if it belongs to none, or has ended. A zombie has ended.
- *
- * Pitfall: taking a process for alive that has no memory any more. It is about to become a zombie.
- */
-export const clusterOfProcess = (pid: number, proc = "/proc"): string | undefined => {
-  const alive = processOf(pid, proc)
-  const former = known.get(pid)
-  if (alive !== undefined && alive.began === former?.began) return former.cluster
-  known.delete(pid)
-  if (alive === undefined || !mayBelong.test(alive.name)) return undefined
-  const cluster = childOfKnown(alive.parent, proc) ?? inCommand(pid, proc)
-  if (cluster !== undefined) known.set(pid, { began: alive.began, cluster })
-  return cluster
+interface Known {
+  /** A pid is used again, so the begin of the process says whether it is the same one. */
+  readonly began: string
+  /** That of its program. One that belongs to no cluster yet may become another program. */
+  readonly name: string
+  readonly cluster: string | undefined
 }
+
+/** By pid. */
+const known = new Map<number, Known>()
+
+/** The text of a file; empty if there is none. */
+type Read = (path: string) => string
+
+const readText: Read = (path) => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    return ""
+  }
+}
+
+/** The name of the cluster; `undefined` if it belongs to none, or has ended. A zombie has ended. */
+export const clusterOfProcess = (pid: number, proc = "/proc", read = readText): string | undefined => {
+  const alive = processOf(pid, proc, read)
+  const former = known.get(pid)
+  if (alive !== undefined && former !== undefined && isSame(former, alive)) return former.cluster
+  known.delete(pid)
+  if (alive === undefined) return undefined
+  const { began, name, parent } = alive
+  const cluster = childOfKnown(parent, proc, read)
+  if (cluster !== undefined) {
+    known.set(pid, { began, name, cluster })
+    return cluster
+  }
+  // A process has none while it becomes another program.
+  const command = read(`${proc}/${pid}/cmdline`)
+  if (command === "") return undefined
+  known.set(pid, { began, name, cluster: inCommand(command) })
+  return inCommand(command)
+}
+
+/** Whether what is known of a process still holds. A process of a cluster belongs to it until its end. */
+const isSame = (former: Known, { began, name }: Omit<Known, "cluster">) =>
+  former.began === began && (former.cluster !== undefined || former.name === name)
 
 /** Forgets processes that are not among those that run. */
 export const forgetOthers = (running: ReadonlySet<number>): void => {
@@ -37,31 +61,26 @@ export const forgetOthers = (running: ReadonlySet<number>): void => {
 }
 
 /** A postmaster's children belong to its cluster. A child of one that has ended has another parent. */
-const childOfKnown = (parent: number, proc: string): string | undefined => {
+const childOfKnown = (parent: number, proc: string, read: Read): string | undefined => {
   const former = known.get(parent)
-  return former !== undefined && processOf(parent, proc)?.began === former.began ? former.cluster : undefined
+  if (former?.cluster === undefined) return undefined
+  return processOf(parent, proc, read)?.began === former.began ? former.cluster : undefined
 }
 
-/** What `proc_pid_stat(5)` has of a process with memory: its name, parent (field 4) and begin (22). */
-const processOf = (pid: number, proc: string) => {
-  try {
-    const stat = readFileSync(`${proc}/${pid}/stat`, "utf8")
-    const end = stat.lastIndexOf(")")
-    const fields = stat.slice(end + 2).split(" ")
-    const [parent = "0", began = "", memory = "0"] = [fields[1], fields[19], fields[20]]
-    return memory === "0" ? undefined : { name: stat.slice(stat.indexOf("(") + 1, end), parent: Number(parent), began }
-  } catch {
-    return undefined
-  }
+/**
+ * What `proc_pid_stat(5)` has of a process: its name, parent (field 4) and begin (22). One without memory (23) has ended: it
+ * is about to become a zombie.
+ */
+const processOf = (pid: number, proc: string, read: Read) => {
+  const stat = read(`${proc}/${pid}/stat`)
+  const end = stat.lastIndexOf(")")
+  const fields = stat.slice(end + 2).split(" ")
+  const [parent = "0", began = "", memory = "0"] = [fields[1], fields[19], fields[20]]
+  return memory === "0" ? undefined : { name: stat.slice(stat.indexOf("(") + 1, end), parent: Number(parent), began }
 }
 
 /** Pitfall: looking for the name anywhere. The title of a session contains the user that its client asked for. */
-const inCommand = (pid: number, proc: string): string | undefined => {
-  try {
-    const command = readFileSync(`${proc}/${pid}/cmdline`, "utf8")
-    const given = command.split("\0").find((part) => part.startsWith("cluster_name="))
-    return /^postgres: (\S+): /.exec(command)?.[1] ?? given?.slice("cluster_name=".length)
-  } catch {
-    return undefined
-  }
+const inCommand = (command: string): string | undefined => {
+  const given = command.split("\0").find((part) => part.startsWith("cluster_name="))
+  return /^postgres: (\S+): /.exec(command)?.[1] ?? given?.slice("cluster_name=".length)
 }
