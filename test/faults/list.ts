@@ -3,6 +3,7 @@ import { allowlistRules } from "./list/allowlistRules.ts"
 import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
 import { branchQueues } from "./list/branchQueues.ts"
+import { busyServers } from "./list/busyServers.ts"
 import { client } from "./list/client.ts"
 import { clientRefusals } from "./list/clientRefusals.ts"
 import { commandLine } from "./list/commandLine.ts"
@@ -73,6 +74,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...consoleShell,
   ...contracts,
   ...consoleProject,
+  ...busyServers,
   ...cpuGroups,
   ...credentials,
   ...decisions,

@@ -83,10 +83,15 @@ describe("whether a server is busy", () => {
   })
 
   it("sessions that take turns and want more than a core make it busy with the second look", () => {
-    const turns = { ran: 0.2, waited: 1, steady: 0 }
-    assert.isFalse(isBusyWith(turns, false, { ...turns, waited: 0.7 }))
+    const turns = { ran: 0.3, waited: 0.8, steady: 0 }
+    assert.isFalse(isBusyWith(turns, false, { ...turns, waited: 0.6 }))
     assert.isTrue(isBusyWith(turns, false, turns))
-    assert.isFalse(isBusyWith({ ...turns, waited: 0.7 }, false, turns))
+    assert.isFalse(isBusyWith({ ...turns, waited: 0.6 }, false, turns))
+  })
+
+  it("connections that only wait, such as those of strangers, do not make it busy", () => {
+    const waiting = { ran: 0.2, waited: 20, steady: 0 }
+    assert.isFalse(isBusyWith(waiting, false, waiting))
   })
 
   it("it stays busy while its processes get nothing and wait", () => {

@@ -74,12 +74,13 @@ export const demandBetween = (before: Taken, after: Taken, wanted: ReadonlySet<n
 }
 
 /**
- * A server is busy from when a process of it is steady, all together have half a core, or they want more than a whole one
- * twice in a row, until all together want less than a quarter. For one that is busy waiting counts as well, because it may
- * get nothing.
+ * A server is busy from when a process of it is steady, all together have half a core, or twice in a row they have a quarter
+ * and want more than a whole one, until all together want less than a quarter. For one that is busy waiting counts as well,
+ * because it may get nothing.
  *
  * Pitfall: steady processes alone. Sessions that take turns, or connect again each half second, want the CPU all the time,
  * and none of them does.
+ * Pitfall: waiting alone. Connections that strangers open wait too, and would make the server of another tenant yield.
  */
 export const isBusyWith = (demand: Wanted, wasBusy: boolean, former?: Wanted): boolean => {
   if (wasBusy) return demand.ran + demand.waited > 0.25
@@ -88,7 +89,7 @@ export const isBusyWith = (demand: Wanted, wasBusy: boolean, former?: Wanted): b
 
 type Wanted = Pick<Demand, "ran" | "steady" | "waited">
 
-const wantMore = ({ ran, waited }: Wanted) => ran + waited > 1
+const wantMore = ({ ran, waited }: Wanted) => ran > 0.25 && ran + waited > 1
 
 /** What servers had taken at the last look, and wanted before it, by the name of the cluster. */
 export type Known = Map<string, { readonly taken: Taken; readonly demand: Demand | undefined }>
