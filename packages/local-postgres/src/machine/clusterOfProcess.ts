@@ -4,7 +4,7 @@
  *
  * Pitfall: reading the command line with each look. The kernel takes the lock of the process's memory for it. A process that
  * yields the CPU holds that lock, for example while it forks, until others leave it a core, and this process, with the
- * whole platform, stood still for up to five seconds. `stat` takes no such lock, so a command line is read once for each
+ * whole platform, stood still for half a second. `stat` takes no such lock, so a command line is read once for each
  * program of a process, and that of a known postmaster's child is not read.
  */
 import { readFileSync } from "node:fs"
