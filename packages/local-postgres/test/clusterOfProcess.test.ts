@@ -131,8 +131,9 @@ describe("the cluster of a process", () => {
   it.live("a real process belongs until it has ended", () =>
     Effect.gen(function* () {
       const child = yield* Effect.acquireRelease(
-        Effect.sync(() => spawn("sh", ["-c", "sleep 60; :", "sh", "cluster_name=narthex-real"], { detached: true })),
-        ({ pid = 0 }) => Effect.sync(() => process.kill(-pid, "SIGKILL"))
+        // It waits for a line, and has no child that would outlive it.
+        Effect.sync(() => spawn("sh", ["-c", "read line; :", "sh", "cluster_name=narthex-real"])),
+        (child) => Effect.sync(() => child.kill("SIGKILL"))
       )
       const { pid = 0 } = child
       yield* eventually(
