@@ -36,6 +36,13 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
         tests: bounds
       },
       {
+        id: "runner-tenant",
+        find: "Effect.provideService(ComputeTenant, tenantOf(operation))",
+        put: "Effect.provideService(ComputeTenant, Effect.succeed(null))",
+        why: "A driver whose computes share a machine knows whom it works for.",
+        tests: bounds
+      },
+      {
         id: "runner-take-over",
         find: 'if (row.status !== "scheduling") return { operation: row, go: true }',
         put: 'if (row.status !== "scheduling") return { operation: row, go: false }',
@@ -142,8 +149,8 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "runner-fence",
-        find: "Effect.provideService(step, ComputeFence, operation.fence)",
-        put: "step",
+        find: "Effect.provideService(ComputeFence, operation.fence)",
+        put: "(it) => it",
         why: "The driver knows the claim that it is called for.",
         tests: bounds
       },

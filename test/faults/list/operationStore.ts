@@ -54,6 +54,12 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/core/test/operations/OperationStore.test.ts"],
     faults: [
       {
+        id: "store-person",
+        find: "personOf: (org) => Effect.map(people, (person) => person(org))",
+        put: "personOf: (org) => Effect.succeed(org)",
+        why: "The organizations of a person count for that person on the machines too."
+      },
+      {
         id: "store-extend-owner",
         find: "row.id === id && row.lease_owner === worker &&",
         put: "row.id === id &&",

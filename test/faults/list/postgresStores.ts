@@ -66,6 +66,12 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/postgres/test/stores/order.test.ts", "packages/postgres/test/stores/OperationStore.test.ts"],
     faults: [
       {
+        id: "pg-operation-person",
+        find: "select organization_person($1) as person",
+        put: "select $1::text as person",
+        why: "The organizations of a person count for that person on the machines too."
+      },
+      {
         id: "pg-operation-filter",
         find: "Object.entries({ action, branch_id, endpoint_id, status })",
         put: "Object.entries({ action, branch_id, endpoint_id })",

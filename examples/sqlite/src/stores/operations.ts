@@ -40,6 +40,8 @@ const operations = Effect.gen(function* () {
       })
     )
 
+  const personOf = (org: OrgId) => Effect.map(query(person, org), ([row]) => String(row?.["person"]))
+
   return OperationStore.of({
     insert: (operation) => operations.put(operation.id, operation),
     find: operations.get,
@@ -52,16 +54,15 @@ const operations = Effect.gen(function* () {
         Effect.gen(function* () {
           const rows = yield* operations.where(`${open} order by rowid`)
           const people = new Map<OrgId, string>()
-          for (const { org_id } of rows)
-            if (!people.has(org_id)) people.set(org_id, String((yield* query(person, org_id))[0]?.["person"]))
-          const personOf = (org: OrgId) => people.get(org) ?? org
+          for (const { org_id } of rows) if (!people.has(org_id)) people.set(org_id, yield* personOf(org_id))
+          const known = (org: OrgId) => people.get(org) ?? org
           const keyOf = (turn: string) => `${limits.class} ${turn}`
           const turns = yield* query("select key, served from operation_turn")
           const served = new Map(turns.map((turn) => [turn["key"], Number(turn["served"])]))
-          const due = nextClaim(rows, now, limits, (turn) => served.get(keyOf(turn)) ?? 0, personOf)
+          const due = nextClaim(rows, now, limits, (turn) => served.get(keyOf(turn)) ?? 0, known)
           if (due === undefined) return Option.none()
           const fence = yield* nextOf(query, "fence")
-          for (const key of turnsOf(due, personOf).map(keyOf))
+          for (const key of turnsOf(due, known).map(keyOf))
             yield* run("insert or replace into operation_turn values (?1, ?2)", key, fence)
           const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until, fence })
           yield* operations.put(due.id, claimed)
@@ -77,6 +78,7 @@ const operations = Effect.gen(function* () {
         })
       ),
     release: (id, lease) => Effect.asVoid(whereHeld(id, lease, { lease_owner: null, lease_until: null })),
+    personOf,
     list: (project, { action, branch_id, endpoint_id, status }, page) => {
       const wanted = Object.entries({ action, branch_id, endpoint_id, status })
       const fits = wanted.map(([member], n) => `(?${n + 2} is null or doc ->> '${member}' = ?${n + 2})`)

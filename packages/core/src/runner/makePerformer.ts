@@ -3,11 +3,13 @@
  * loop that does so for several at once is `OperationRunner`.
  *
  * Every change of the record is made only while the claim is the latest one (`whileHeld`), and the driver gets the
- * claim's number as `ComputeFence`. So whatever a worker does after it has lost an operation changes nothing.
+ * claim's number as `ComputeFence`. So whatever a worker does after it has lost an operation changes nothing. The driver can
+ * ask for the person that the operation counts for (`ComputeTenant`).
  */
 import { DateTime, Duration, Effect, Option, Queue, Random, Result } from "effect"
 import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
 import { ComputeFence } from "../computes/ComputeFence.ts"
+import { ComputeTenant } from "../computes/ComputeTenant.ts"
 import { makeOperationId, type OperationId } from "../Ids.ts"
 import { isFinal, StoredOperation } from "../operations/Operation.ts"
 import { classOf, type OperationClass } from "../operations/OperationClass.ts"
@@ -165,6 +167,8 @@ export const makePerformer = Effect.gen(function* () {
       }
     })
 
+  const tenantOf = ({ org_id }: StoredOperation) => Effect.orElseSucceed(store.personOf(org_id), () => null)
+
   /** Runs a step of an action under the lease. `Failure`: why it was abandoned. */
   const underLease = <A, E, R>(operation: StoredOperation, step: Effect.Effect<A, E, R>, deadline: Duration.Duration) =>
     Effect.gen(function* () {
@@ -172,7 +176,11 @@ export const makePerformer = Effect.gen(function* () {
       watched.set(operation.id, looks)
       const late = Effect.as(Effect.sleep(deadline), "late" as const)
       const over = Effect.raceFirst(late, keepLease(operation, looks))
-      return yield* abandonable(Effect.provideService(step, ComputeFence, operation.fence), over, grace).pipe(
+      const asked = step.pipe(
+        Effect.provideService(ComputeFence, operation.fence),
+        Effect.provideService(ComputeTenant, tenantOf(operation))
+      )
+      return yield* abandonable(asked, over, grace).pipe(
         Effect.ensuring(
           Effect.sync(() => {
             if (watched.get(operation.id) === looks) watched.delete(operation.id)

@@ -4,6 +4,7 @@ import { Deferred, Duration, Effect, Fiber, Logger, Option, References } from "e
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { ComputeFence } from "../../src/computes/ComputeFence.ts"
+import { ComputeTenant } from "../../src/computes/ComputeTenant.ts"
 import type { StoredOperation } from "../../src/operations/Operation.ts"
 import { classOf } from "../../src/operations/OperationClass.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
@@ -142,6 +143,19 @@ describe("A call of the driver that hangs", () => {
         String(numbers)
       )
     }).pipe(Effect.scoped, Effect.provide(Core))
+  )
+
+  it.effect("a driver can ask for the person that the operation counts for", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint, project } = yield* readyProject
+      const asked: Array<string | null> = []
+      machines.before = () =>
+        Effect.flatMap(ComputeTenant, (tenant) => Effect.map(tenant, (person) => void asked.push(person)))
+      yield* setDesiredState(project, endpoint, "active")
+      yield* runOne
+      assert.deepStrictEqual(asked, [yield* (yield* OperationStore).personOf(project.org_id)])
+    }).pipe(Effect.provide(Core))
   )
 
   it.effect("a start that is abandoned for good stops what it may have started", () =>

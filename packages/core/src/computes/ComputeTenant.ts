@@ -1,0 +1,12 @@
+/**
+ * The person for whose organization the running fiber asks a `ComputeDriver` for a change (`personOf`): a driver whose
+ * computes share a machine divides it among people. It is asked for by such a driver only, and the answer may be another
+ * one later.
+ *
+ * `null`: the call belongs to no operation, or the store does not answer.
+ */
+import { Context, Effect } from "effect"
+
+export const ComputeTenant = Context.Reference<Effect.Effect<string | null>>("@narthex/core/computes/ComputeTenant", {
+  defaultValue: () => Effect.succeed(null)
+})
