@@ -43,6 +43,7 @@ import { operationStore } from "./list/operationStore.ts"
 import { overviews } from "./list/overviews.ts"
 import { packages } from "./list/packages.ts"
 import { people } from "./list/people.ts"
+import { personGroups } from "./list/personGroups.ts"
 import { postgresEvents } from "./list/postgresEvents.ts"
 import { postgresStores } from "./list/postgresStores.ts"
 import { proxyAdmission } from "./list/proxyAdmission.ts"
@@ -75,6 +76,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...contracts,
   ...consoleProject,
   ...busyServers,
+  ...personGroups,
   ...cpuGroups,
   ...credentials,
   ...decisions,

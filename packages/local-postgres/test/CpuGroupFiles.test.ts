@@ -5,16 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import {
-  CpuGroups,
-  endStart,
-  groupOfServer,
-  leaveGroup,
-  openCpuGroups,
-  serves,
-  setBusy,
-  shareOfStart
-} from "../src/machine/CpuGroups.ts"
+import { CpuGroups } from "../src/machine/CpuGroups.ts"
+import { endStart, groupOfServer, leaveGroup, openCpuGroups, setBusy, yields } from "../src/machine/serverGroups.ts"
 import { yieldFully } from "../src/machine/yieldFully.ts"
 import { openedIn } from "./openedGroups.ts"
 
@@ -87,36 +79,6 @@ describe("what is written to a control group", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("the share of a start is that of all together, divided, between that of a server that serves and that of the platform", () => {
-    assert.deepStrictEqual([1, 2, 3, 16, 100].map(shareOfStart), [400, 400, 266, 50, 50])
-  })
-
-  it.live("the fewer servers start, the larger is the share of each, whether the others serve or have ended", () =>
-    Effect.gen(function* () {
-      const servers = Array.from({ length: 6 }, (_, at) => `narthex-${at}`)
-      const path = yield* directory(2)
-      const groups = yield* openCpuGroups(path)
-      const within = <A, E>(work: Effect.Effect<A, E>) => Effect.provideService(work, CpuGroups, groups)
-      const empty = (server: string) => {
-        for (const file of ["cpu.weight", "cpu.idle"]) writeFileSync(join(path, server, file), "")
-      }
-      /** What a change writes. */
-      const sharesAfter = (change: Effect.Effect<unknown, unknown>) =>
-        Effect.gen(function* () {
-          for (const server of servers) empty(server)
-          yield* change
-          return servers.map((server) => contents(path, server, "cpu.weight"))
-        })
-      for (const server of servers) mkdirSync(join(path, server))
-      const begin = Effect.forEach(servers, (server) => within(groupOfServer(server)))
-      assert.deepStrictEqual(yield* sharesAfter(begin), Array(6).fill("133"))
-      const first = Effect.sync(() => serves(groups, "narthex-0"))
-      assert.deepStrictEqual(yield* sharesAfter(first), ["50", "160", "160", "160", "160", "160"])
-      const second = within(leaveGroup("narthex-1"))
-      assert.deepStrictEqual(yield* sharesAfter(second), ["", "", "200", "200", "200", "200"])
-    }).pipe(Effect.scoped)
-  )
-
   it.live("the group of a server that an earlier process has left running does not yield any more", () =>
     Effect.gen(function* () {
       const path = yield* directory(2, "narthex-running")
@@ -126,6 +88,26 @@ describe("what is written to a control group", () => {
       assert.strictEqual(contents(path, "narthex-running", "cpu.idle"), "0")
       assert.strictEqual(contents(path, "narthex-running", "cpu.weight"), "50")
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "a person whose server an earlier process has left running keeps their group, and does not yield any more",
+    () =>
+      Effect.gen(function* () {
+        const [person, ended] = ["a", "b"].map((digit) => `person-${digit.repeat(32)}`)
+        const path = yield* directory(2, `${person}/narthex-running`, `${ended}/narthex-ended`, `${ended}/copies`)
+        for (const group of [`${person}`, `${person}/narthex-running`])
+          for (const file of ["cpu.idle", "cpu.weight"]) writeFileSync(join(path, group, file), "1")
+        const groups = yield* openCpuGroups(path)
+        assert.strictEqual(groups.of("narthex-running"), join(path, `${person}`, "narthex-running"))
+        assert.deepStrictEqual([...groups.people.keys()], [join(path, `${person}`)])
+        assert.isFalse(yields(groups, "narthex-running"))
+        for (const group of [`${person}`, `${person}/narthex-running`])
+          assert.strictEqual(contents(path, group, "cpu.idle"), "0")
+        assert.strictEqual(contents(path, `${person}`, "cgroup.subtree_control"), "+cpu")
+        assert.strictEqual(contents(path, `${person}/narthex-running`, "cpu.weight"), "50")
+        assert.isFalse(existsSync(join(path, `${ended}`)))
+      }).pipe(Effect.scoped)
   )
 
   it.live("a start that has failed has no share of the starts any more, also if its server could not be stopped", () =>
@@ -171,7 +153,10 @@ describe("what is written to a control group", () => {
         writeFileSync(join(path, file), "")
       const within = Effect.provideService(CpuGroups, groups)
       yield* within(Effect.andThen(leaveGroup("narthex-ending"), leaveGroup("narthex-again")))
-      assert.sameMembers([...groups.left], ["narthex-ending", "narthex-again"])
+      assert.sameMembers(
+        [...groups.left],
+        ["narthex-ending", "narthex-again"].map((cluster) => join(path, cluster))
+      )
       rmSync(join(path, "narthex-ending/process"))
       yield* within(groupOfServer("narthex-again"))
       assert.isFalse(existsSync(join(path, "narthex-ending")))

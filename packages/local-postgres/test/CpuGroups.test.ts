@@ -1,7 +1,7 @@
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { BranchId, ComputeDriver } from "@narthex/core"
+import { BranchId, ComputeDriver, ComputeTenant } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Effect, Option } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
@@ -9,10 +9,14 @@ import { makeCpuGroups } from "../../../test/support/cpuGroups.ts"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
 import { startPostgres, stopPostgres } from "../src/cluster/PostgresProcess.ts"
-import { CpuGroups, groupOfServer, joinGroup, openCpuGroups, pidsIn } from "../src/machine/CpuGroups.ts"
+import { CpuGroups } from "../src/machine/CpuGroups.ts"
+import { copying } from "../src/machine/copyGroups.ts"
+import { divideGroup, joinGroup, pidsIn } from "../src/machine/cpuGroupFiles.ts"
 import { findMachine } from "../src/machine/Machine.ts"
 import { processesOf } from "../src/machine/Processes.ts"
+import { groupOfPerson } from "../src/machine/personGroups.ts"
 import { runProgram } from "../src/machine/runProgram.ts"
+import { groupOfServer, leaveGroup, openCpuGroups } from "../src/machine/serverGroups.ts"
 import { yieldFully } from "../src/machine/yieldFully.ts"
 import { contention } from "./contention.ts"
 import { openedIn } from "./openedGroups.ts"
@@ -115,6 +119,33 @@ describe("the CPU control group of a compute", { tags }, () => {
       if (groups.version === 2) writeFileSync(join(platform, "cgroup.subtree_control"), "+cpu")
       yield* Effect.provideService(enters, CpuGroups, groups)
       assert.includeMembers([...pidsIn(join(platform, cluster.name))], [...(yield* processesOf(cluster.name))])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("the servers and copies of a person are in one group, which is removed with the last of them", () =>
+    Effect.gen(function* () {
+      const { platform } = yield* groupsOf("people")
+      const options = { dataDir: yield* dataDirectory(0), binaries: kinds[0].choice }
+      const create = ComputeDriver.use((driver) => driver.createBranch(BranchId.make("br-kept"), Option.none()))
+      yield* Effect.provide(create, LocalComputeDriver.layer(options))
+      const cluster = clusterOf(options.dataDir)
+      const groups = openedIn(platform)
+      divideGroup(groups.version, platform)
+      const home = groupOfPerson(groups, "ada")
+      const hers = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+        work.pipe(Effect.provideService(ComputeTenant, Effect.succeed("ada")), Effect.provideService(CpuGroups, groups))
+      const started = hers(startPostgres(cluster, yield* findMachine(options)))
+      const stopped = hers(Effect.orDie(stopPostgres(cluster)))
+      const postmaster = yield* Effect.acquireRelease(started, () => stopped)
+      yield* hers(yieldFully(postmaster, cluster.name))
+      assert.includeMembers([...pidsIn(join(home, cluster.name))], [...(yield* processesOf(cluster.name))])
+      const entered = "/platform/person-[0-9a-f]*/copies$"
+      const waits = ["-c", `until grep -q '${entered}' /proc/self/cgroup; do sleep 0.01; done`]
+      yield* hers(copying(runProgram("sh", waits, { background: true })))
+      yield* stopped
+      const isGone = Effect.map(hers(leaveGroup(cluster.name)), () => !existsSync(home))
+      yield* eventually("the group of the person to be removed", isGone)
+      assert.strictEqual(groups.people.size, 0)
     }).pipe(Effect.scoped)
   )
 

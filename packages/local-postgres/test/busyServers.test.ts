@@ -1,11 +1,12 @@
 /** Which servers are busy, decided by what their processes have had and wanted. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { attending, demandBetween, isBusyWith, type Known, type Taken, yieldBusy } from "../src/machine/busyServers.ts"
 import { CpuGroups } from "../src/machine/CpuGroups.ts"
+import { enterPerson } from "../src/machine/personGroups.ts"
 import { openedIn } from "./openedGroups.ts"
 
 const second = 1_000_000_000
@@ -141,6 +142,36 @@ describe("the control group of a server", () => {
       assert.deepStrictEqual(written(), ["1", ""])
       look(2)
       assert.deepStrictEqual(written(), ["0", "50"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("what all servers of a person take together decides whether their person yields", () =>
+    Effect.gen(function* () {
+      const { groups, known, root } = yield* machine
+      const [home, proc] = [join(root, "person"), join(root, "proc")]
+      const file = (path: string, text: string) => {
+        mkdirSync(dirname(path), { recursive: true })
+        writeFileSync(path, text)
+      }
+      file(join(home, "cpu.idle"), "")
+      file(join(home, "cpu.weight"), "")
+      enterPerson(groups, home)
+      const servers = [20, 30].map((postmaster) => ({ postmaster, cluster: `narthex-${postmaster}` }))
+      /** Each has had so many seconds until then. */
+      const look = (at: number, ran: number) => {
+        for (const { cluster, postmaster } of servers) {
+          groups.homes.set(cluster, home)
+          for (const empty of ["cpu.idle", "cpu.weight"]) file(join(home, cluster, empty), "")
+          file(join(home, cluster, "cgroup.procs"), `${postmaster}\n`)
+          file(join(proc, `${postmaster}/schedstat`), `${ran * second} 0 1\n`)
+          file(join(proc, `${postmaster}/stat`), `${postmaster} (postgres) S ${Array(12).fill(0).join(" ")} 0 0 20\n`)
+        }
+        yieldBusy(groups, servers, known, at * second, proc)
+        return [groups.people.get(home)?.share, groups.busy.size]
+      }
+      assert.deepStrictEqual(look(0, 0), [800, 0])
+      assert.deepStrictEqual(look(1, 0.2), [800, 0])
+      assert.deepStrictEqual(look(2, 0.5), ["idle", 0])
     }).pipe(Effect.scoped)
   )
 

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
-import { clusterOfProcess, forgetOthers } from "../src/machine/clusterOfProcess.ts"
+import { clusterOfProcess, forgetOthers, rememberPostmaster } from "../src/machine/clusterOfProcess.ts"
 
 interface Described {
   readonly command?: string
@@ -47,6 +47,21 @@ const machine = Effect.acquireRelease(
 const postmaster = "/usr/bin/postgres\0-D\0/proc/self/fd/3\0-c\0cluster_name=narthex-1\0"
 
 describe("the cluster of a process", () => {
+  it.effect("is known of a server that was just started, without its command line", () =>
+    Effect.gen(function* () {
+      const { has, of, proc, read } = yield* machine
+      has(10, { command: `nice\0-n\x005\0${postmaster}`, name: "nice" })
+      rememberPostmaster(10, "narthex-1", proc)
+      has(10, { command: postmaster })
+      assert.strictEqual(of(10), "narthex-1")
+      assert.deepStrictEqual(read, [])
+      has(10, { command: "sleep\x0060\0", name: "sleep", began: 8 })
+      assert.isUndefined(of(10), "another process with its pid")
+      rememberPostmaster(99, "narthex-1", proc)
+      assert.isUndefined(of(99), "one that has ended")
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("is in the arguments of a postmaster, also while it is still `nice`, and in the title of a session", () =>
     Effect.gen(function* () {
       const { has, of } = yield* machine

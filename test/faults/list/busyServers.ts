@@ -8,6 +8,25 @@ export const busyServers: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/local-postgres/test/busyServers.test.ts"],
     faults: [
       {
+        id: "busy-person",
+        find: "  weighPeople(groups, ofPeople)\n",
+        put: "",
+        why: "A person whose servers together take more than their part yields."
+      },
+      {
+        id: "busy-person-all",
+        find: "(ofPeople.get(home) ?? 0) + (demand?.ran ?? 0)",
+        put: "demand?.ran ?? 0",
+        why: "What all servers of a person take counts."
+      },
+      {
+        id: "busy-person-attended",
+        find: "endBusy(groups, cluster)\n      divideAmongPeople(groups)",
+        put: "endBusy(groups, cluster)",
+        tests: ["packages/local-postgres/test/personGroups.test.ts"],
+        why: "A revocation does not wait until others want no CPU."
+      },
+      {
         id: "busy-ended-twice",
         find: "if (!after.processes.has(pid)) ran -= then.ran",
         put: "if (!after.processes.has(pid)) ran -= 0",

@@ -6,10 +6,38 @@ const controlGroups = [
   "packages/local-postgres/test/CpuGroupFiles.test.ts"
 ]
 
+const ofPeople = ["packages/local-postgres/test/personGroups.test.ts"]
+
 export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
   {
     area: "computes",
-    file: "packages/local-postgres/src/machine/CpuGroups.ts",
+    file: "packages/local-postgres/src/machine/cpuGroupFiles.ts",
+    tests: controlGroups,
+    faults: [
+      {
+        id: "cpu-group-delegation",
+        find: "if (version === 2) writeFileSync",
+        put: "if (version !== 2) writeFileSync",
+        why: "Version 2 needs the controller for the groups within."
+      },
+      {
+        id: "cpu-group-share",
+        find: 'if (share === "idle") return',
+        put: "return",
+        tests: ["packages/local-postgres/test/busyServers.test.ts"],
+        why: "A server that is busy no longer has its share again."
+      },
+      {
+        id: "cpu-group-version-1",
+        find: "Math.round((share * 1024) / 100)",
+        put: "share",
+        why: "Version 1 counts shares otherwise than version 2."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/serverGroups.ts",
     tests: controlGroups,
     faults: [
       {
@@ -20,52 +48,77 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-group-controller",
-        find: 'if (!existsSync(join(groups.copies, "cpu.idle"))) throw',
+        find: 'if (!existsSync(join(copies, "cpu.idle"))) throw',
         put: "if (false) throw",
         why: "A control group without the CPU's controller is refused with what is missing."
       },
       {
-        id: "cpu-group-delegation",
-        find: "if (groups.version === 2) writeFileSync",
-        put: "if (groups.version !== 2) writeFileSync",
-        why: "Version 2 needs the controller for the groups within."
-      },
-      {
         id: "cpu-group-sweep",
-        find: "&& !removeGroup(join(directory, entry.name))",
+        find: "if (removeGroup(group)) return",
         put: "",
         why: "Groups of servers that have ended do not stay."
       },
       {
         id: "cpu-group-foreign-sweep",
-        find: 'entry.isDirectory() && entry.name.startsWith("narthex-")',
-        put: "entry.isDirectory()",
+        find: 'basename(group).startsWith("narthex-")',
+        put: "basename(group) !== group",
         why: "Groups that the platform has not made stay."
       },
       {
+        id: "cpu-group-person-sweep",
+        find: "if (!removeGroup(home)) enterPerson(groups, home)",
+        put: "enterPerson(groups, home)",
+        why: "Groups of people whose servers have ended do not stay."
+      },
+      {
+        id: "cpu-group-person-kept",
+        find: "if (home !== groups.directory) groups.homes.set(cluster, home)",
+        put: "",
+        why: "A server that runs stays in the group of its person when another process takes over."
+      },
+      {
+        id: "cpu-group-person-left-yielding",
+        find: "adopt(groups, directory, group)\n  divideAmongPeople(groups)",
+        put: "adopt(groups, directory, group)",
+        why: "A person who yielded to an earlier process does not yield until they take more again."
+      },
+      {
+        id: "cpu-group-left-yielding",
+        find: "groups.homes.set(cluster, home)\n  endBusy(groups, cluster)",
+        put: "groups.homes.set(cluster, home)",
+        why: "A process that takes over does not wait for servers that yielded to the one before."
+      },
+      {
+        id: "cpu-group-of-person",
+        find: "if (person !== null) groups.homes.set(cluster, groupOfPerson(groups, person))",
+        put: "",
+        tests: ofPeople,
+        why: "The servers of a person have one share together."
+      },
+      {
+        id: "cpu-group-person-yields",
+        find: "busy.has(cluster) || people",
+        put: "busy.has(cluster) || new Map<string, { share: string }>()",
+        tests: ofPeople,
+        why: "The command lines of the processes of a person who yields are not read."
+      },
+      {
         id: "cpu-group-left",
-        find: "    groups.left.add(cluster)\n",
+        find: "    groups.left.add(groups.of(cluster))\n",
         put: "",
         why: "The group of a server that was stopped is removed."
       },
       {
         id: "cpu-group-left-again",
-        find: "  groups.left.delete(cluster)\n  removeLeft",
+        find: "  groups.left.delete(group)\n  removeLeft",
         put: "  removeLeft",
         why: "The group of a server that starts again stays."
       },
       {
         id: "cpu-group-left-kept",
-        find: "if (removeGroup(group) || !existsSync(group)) groups.left.delete(cluster)",
-        put: "if (removeGroup(group) || existsSync(group)) groups.left.delete(cluster)",
+        find: "if (removeGroup(group) || !existsSync(group)) groups.left.delete(group)",
+        put: "if (removeGroup(group) || existsSync(group)) groups.left.delete(group)",
         why: "A group that the kernel does not let go is tried again."
-      },
-      {
-        id: "cpu-group-share",
-        find: "if (!isBusy) setWeight(groups, group, shareIn(groups, cluster))",
-        put: "",
-        tests: ["packages/local-postgres/test/busyServers.test.ts"],
-        why: "A server that is busy no longer has its share again."
       },
       {
         id: "cpu-group-starting",
@@ -80,46 +133,10 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         why: "A busy server yields on when a further endpoint of it starts."
       },
       {
-        id: "cpu-group-starts-together",
-        find: "setBusy(groups, cluster, false)\n    divideAmongStarts(groups)",
-        put: "setBusy(groups, cluster, false)",
-        why: "Sixteen servers that recover at once leave the platform a third of what they take with it."
-      },
-      {
-        id: "cpu-group-start-left",
-        find: "if (groups.starting.delete(cluster)) divideAmongStarts(groups)",
-        put: "groups.starting.delete(cluster)",
-        why: "A start that has failed takes nothing from the others."
-      },
-      {
-        id: "cpu-group-start-served",
-        find: "endBusy(groups, cluster)\n  divideAmongStarts(groups)",
-        put: "endBusy(groups, cluster)",
-        why: "A start that has ended takes nothing from the others."
-      },
-      {
-        id: "cpu-group-start-least",
-        find: "Math.max(weights.serving, Math.min(",
-        put: "Math.max(1, Math.min(",
-        why: "A server that starts has no less than one that serves."
-      },
-      {
-        id: "cpu-group-left-yielding",
-        find: "endBusy(groups, entry.name)",
-        put: "removeGroup(entry.name)",
-        why: "A process that takes over does not wait for servers that yielded to the one before."
-      },
-      {
         id: "cpu-group-failed-start",
         find: "if (groups !== undefined) serves(groups, cluster)",
         put: "",
         why: "The end of a start ends its share, also where the server could not be stopped."
-      },
-      {
-        id: "cpu-group-version-1",
-        find: "Math.round((weight * 1024) / 100)",
-        put: "weight",
-        why: "Version 1 counts shares otherwise than version 2."
       }
     ]
   },

@@ -125,6 +125,12 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
         why: "A command line is read once, because its process may hold a lock and get no CPU."
       },
       {
+        id: "process-started-read",
+        find: "if (alive !== undefined) known.set(pid, { began: alive.began, name: alive.name, cluster })",
+        put: "",
+        why: "The command line of a server that was started here is not read: its group may yield."
+      },
+      {
         id: "process-child-read",
         find: "const cluster = childOfKnown(parent, proc, read)",
         put: "const cluster = childOfKnown(-1, proc, read)",

@@ -16,12 +16,13 @@ import { open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Clock, Effect, Option, Schedule } from "effect"
 import { attending } from "../machine/busyServers.ts"
-import { groupOfServer, leaveGroup } from "../machine/CpuGroups.ts"
+import { rememberPostmaster } from "../machine/clusterOfProcess.ts"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import { type Identity, ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
 import { environment, startServer } from "../machine/programStarter.ts"
+import { groupOfServer, leaveGroup } from "../machine/serverGroups.ts"
 import { startOfFile } from "../machine/startOfFile.ts"
 import { preparingNiceness, yieldingCpu } from "../machine/yieldingCpu.ts"
 import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
@@ -72,6 +73,7 @@ const started = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine,
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const { hasEnded, pid } = yield* spawnPostmaster(cluster, machine, owner)
+      rememberPostmaster(pid, cluster.name)
       yield* restore(becomesReady(cluster, pid, hasEnded, logFrom)).pipe(
         Effect.onInterrupt(() => Effect.ignore(endProcess(pid, cluster)))
       )

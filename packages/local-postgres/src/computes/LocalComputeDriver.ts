@@ -25,10 +25,12 @@ import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { openSocketLinks } from "../cluster/SocketLinks.ts"
 import { attending } from "../machine/busyServers.ts"
-import { CpuGroups, endStart, groupOfServer, openCpuGroups } from "../machine/CpuGroups.ts"
+import { CpuGroups } from "../machine/CpuGroups.ts"
+import { copying } from "../machine/copyGroups.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
+import { endStart, groupOfServer, openCpuGroups } from "../machine/serverGroups.ts"
 import { yieldGroups } from "../machine/sessionGroups.ts"
 import { awaitDirectory, type StandbyOptions } from "../machine/standby.ts"
 import { yieldFully } from "../machine/yieldFully.ts"
@@ -138,7 +140,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
           applied.delete(branch)
           yield* putData(target, copy, confirm(branch))
         })
-        yield* withRoom(source.data, replace)
+        yield* withRoom(source.data, copying(replace))
       })
     const fromRunning = inPlace(
       parent,
@@ -175,7 +177,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const copy = Effect.gen(function* () {
       if (!(yield* isMissing(cluster))) return
       const put = putData(cluster, (making) => copyStopped(template, making), confirm(branch))
-      yield* withRoom(template, put)
+      yield* withRoom(template, copying(put))
     })
     yield* locked([branch], copy)
   })

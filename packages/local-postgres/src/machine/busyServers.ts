@@ -1,12 +1,16 @@
 /**
- * Which servers are busy: their control groups yield the CPU (`setBusy`), those of others do not.
+ * Which servers are busy: their control groups yield the CPU (`setBusy`), those of others do not. What the servers of a
+ * person take decides whether that person yields (`personGroups`).
  *
  * So a tenant that computes does not slow one that connects, wakes or reads a row, nor the supervisor's sessions there.
  */
 import { readFileSync } from "node:fs"
 import { Effect } from "effect"
-import { CpuGroups, endBusy, type OpenCpuGroups, pidsIn, setBusy } from "./CpuGroups.ts"
+import { CpuGroups, type OpenCpuGroups } from "./CpuGroups.ts"
+import { pidsIn } from "./cpuGroupFiles.ts"
 import { wantsCpu } from "./Processes.ts"
+import { divideAmongPeople, weighPeople } from "./personGroups.ts"
+import { endBusy, setBusy } from "./serverGroups.ts"
 
 /** A server that runs: the pid of its postmaster, and the name of its cluster. */
 export interface RunningServer {
@@ -104,6 +108,7 @@ export const yieldBusy = (
 ): void => {
   const running = new Set(servers.map(({ cluster }) => cluster))
   for (const cluster of known.keys()) if (!running.has(cluster)) known.delete(cluster)
+  const ofPeople = new Map<string, number>()
   for (const { cluster, postmaster } of servers) {
     if (groups.starting.has(cluster)) {
       // What it takes to recover does not count.
@@ -114,6 +119,8 @@ export const yieldBusy = (
     const former = known.get(cluster)
     const demand = former === undefined ? undefined : demandBetween(former.taken, taken, former.demand?.wanting)
     known.set(cluster, { taken, demand })
+    const home = groups.homes.get(cluster)
+    if (home !== undefined) ofPeople.set(home, (ofPeople.get(home) ?? 0) + (demand?.ran ?? 0))
     if (demand === undefined || groups.attended.has(cluster)) continue
     const wasBusy = groups.busy.has(cluster)
     const isBusy = isBusyWith(demand, wasBusy, former?.demand)
@@ -124,6 +131,7 @@ export const yieldBusy = (
       known.delete(cluster)
     }
   }
+  weighPeople(groups, ofPeople)
 }
 
 /**
@@ -137,11 +145,13 @@ export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, 
     const begin = Effect.sync(() => {
       attended.set(cluster, (attended.get(cluster) ?? 0) + 1)
       endBusy(groups, cluster)
+      divideAmongPeople(groups)
     })
     const end = Effect.sync(() => {
       const others = (attended.get(cluster) ?? 1) - 1
       if (others > 0) attended.set(cluster, others)
       else attended.delete(cluster)
+      divideAmongPeople(groups)
     })
     return Effect.acquireUseRelease(
       begin,

@@ -51,6 +51,15 @@ export const clusterOfProcess = (pid: number, proc = "/proc", read = readText): 
   return inCommand(command)
 }
 
+/**
+ * Remembers that a process which was just started is the postmaster of a cluster, so that its command line is not read: by the
+ * time of the first look its group may yield.
+ */
+export const rememberPostmaster = (pid: number, cluster: string, proc = "/proc", read = readText): void => {
+  const alive = processOf(pid, proc, read)
+  if (alive !== undefined) known.set(pid, { began: alive.began, name: alive.name, cluster })
+}
+
 /** Whether what is known of a process still holds. A process of a cluster belongs to it until its end. */
 const isSame = (former: Known, { began, name }: Omit<Known, "cluster">) =>
   former.began === began && (former.cluster !== undefined || former.name === name)

@@ -3,7 +3,7 @@
  * interruption kills it.
  */
 import { Effect } from "effect"
-import { CpuGroups } from "./CpuGroups.ts"
+import { CopyGroup, CpuGroups } from "./CpuGroups.ts"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
 import type { Identity } from "./PostgresUser.ts"
 import { environment, runToEnd } from "./programStarter.ts"
@@ -27,7 +27,7 @@ export const runToAnyEnd = Effect.fnUntraced(function* (
   { background = false, directory, from = "/", identity }: ProgramOptions = {}
 ) {
   const [program, given] = background ? yieldingCpu(command, args, preparingNiceness) : ([command, args] as const)
-  const group = background ? (yield* CpuGroups)?.copies : undefined
+  const group = background ? ((yield* CopyGroup) ?? (yield* CpuGroups)?.copies) : undefined
   const ended = yield* runToEnd({ command: program, args: given, from, environment, directory, identity, group })
   if ("failed" in ended) return yield* new LocalPostgresError({ operation: command, reason: ended.failed })
   return ended

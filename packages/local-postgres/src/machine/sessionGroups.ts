@@ -20,6 +20,7 @@ import { Clock, Effect } from "effect"
 import { type Known, type RunningServer, yieldBusy } from "./busyServers.ts"
 import { CpuGroups } from "./CpuGroups.ts"
 import { childrenOf, wantsCpu } from "./Processes.ts"
+import { yields } from "./serverGroups.ts"
 import { niceness } from "./yieldingCpu.ts"
 
 /** Whether the kernel groups processes by session. A kernel that cannot do so has no such file. */
@@ -70,8 +71,10 @@ export const yieldGroups = <R>(running: Effect.Effect<ReadonlyArray<RunningServe
       for (let search = 0; search < searches; search++) {
         if (controlled !== undefined && search % searchesPerLook === 0)
           yieldBusy(controlled, servers, known, Number(yield* Clock.monotonicTimeNanos))
-        const busy = new Set(servers.flatMap((it) => (controlled?.busy.has(it.cluster) ? [it.postmaster] : [])))
-        yield* yieldNewSessions(shares, supervisor, yielding, { proc: "/proc", yieldCpu }, busy)
+        const left = new Set(
+          servers.flatMap((it) => (controlled !== undefined && yields(controlled, it.cluster) ? [it.postmaster] : []))
+        )
+        yield* yieldNewSessions(shares, supervisor, yielding, { proc: "/proc", yieldCpu }, left)
         yield* Effect.sleep(pause)
       }
     }

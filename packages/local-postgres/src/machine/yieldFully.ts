@@ -1,8 +1,10 @@
 /** The end of a server's preparation: from then on its processes yield the CPU as those of every tenant. */
 import { constants, getPriority, setPriority } from "node:os"
 import { Effect } from "effect"
-import { CpuGroups, joinGroup, pidsIn, serves } from "./CpuGroups.ts"
+import { CpuGroups } from "./CpuGroups.ts"
+import { joinGroup, pidsIn } from "./cpuGroupFiles.ts"
 import { childrenOf } from "./Processes.ts"
+import { serves } from "./serverGroups.ts"
 import { yieldGroup } from "./sessionGroups.ts"
 import { niceness } from "./yieldingCpu.ts"
 

@@ -1,0 +1,92 @@
+/** Faults of how the CPU is divided among people. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+const controlGroups = ["packages/local-postgres/test/CpuGroups.test.ts"]
+const ofPeople = ["packages/local-postgres/test/personGroups.test.ts"]
+
+export const personGroups: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/personGroups.ts",
+    tests: ofPeople,
+    faults: [
+      {
+        id: "cpu-person-part",
+        find: "cores / (2 * Math.max(2, people))",
+        put: "cores / Math.max(2, people)",
+        why: "Those who do not yield leave half of the cores to the platform."
+      },
+      {
+        id: "cpu-person-at-once",
+        find: "wanted > part ? wanted : 0",
+        put: "0",
+        why: "One who takes more than their part yields from the first look on."
+      },
+      {
+        id: "cpu-person-until",
+        find: "before.isHeavy ? part / 2 : part",
+        put: "part",
+        why: "One who takes about their part does not change with each look."
+      },
+      {
+        id: "cpu-person-least",
+        find: "Math.max(100, Math.min(800",
+        put: "Math.max(1, Math.min(800",
+        why: "A person among many who want the CPU has a share that counts beside the platform's."
+      },
+      {
+        id: "cpu-person-several",
+        find: "if (several > part) person.demand",
+        put: "if (several < -9) person.demand",
+        why: "One who starts and copies several things at once yields before the first look."
+      },
+      {
+        id: "cpu-person-attended",
+        find: 'supervised.has(home) ? attendedShare : "idle"',
+        put: '"idle"',
+        why: "A revocation does not wait until others want no CPU."
+      },
+      {
+        id: "cpu-person-written",
+        find: "person.share = undefined\n  groups.people.set",
+        put: "groups.people.set",
+        why: "A group that is made again gets the share of its person."
+      },
+      {
+        id: "cpu-person-forgotten",
+        find: "&& removeGroup(home)) people.delete(home)",
+        put: "&& false) people.delete(home)",
+        tests: controlGroups,
+        needs: "cpu-groups",
+        why: "The group of a person who has nothing here any more is removed."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/copyGroups.ts",
+    tests: ofPeople,
+    faults: [
+      {
+        id: "cpu-copy-counted",
+        find: "person.copies++",
+        put: "person.copies += 0",
+        why: "Two copies at once make a person yield."
+      },
+      {
+        id: "cpu-copy-ended",
+        find: "person.copies = Math.max(0, person.copies - 1)",
+        put: "person.copies = Math.max(0, person.copies)",
+        why: "A copy that has ended counts no more."
+      },
+      {
+        id: "cpu-copy-left",
+        find: "if (person.copies === 0) removeGroup(group)",
+        put: "",
+        tests: controlGroups,
+        needs: "cpu-groups",
+        why: "The group of a person's copies is removed after the last of them."
+      }
+    ]
+  }
+]
