@@ -11,6 +11,9 @@ import { openedIn } from "./openedGroups.ts"
 
 const second = 1_000_000_000
 
+/** A file of a control group has what was written last, and here what is left of something longer follows it. */
+const firstLine = (path: string) => readFileSync(path, "utf8").split("\n")[0] ?? ""
+
 /** `processes`: by pid, seconds that it ran and that it waited. */
 const taken = (
   at: number,
@@ -124,7 +127,7 @@ const machine = Effect.acquireRelease(
     }
     const known: Known = new Map()
     const look = (at: number) => yieldBusy(groups, [{ postmaster: 10, cluster: "narthex-1" }], known, at * second, proc)
-    const written = () => ["cpu.idle", "cpu.weight"].map((file) => readFileSync(join(group, file), "utf8"))
+    const written = () => ["cpu.idle", "cpu.weight"].map((file) => firstLine(join(group, file)))
     return { groups, has, known, look, root, written }
   }),
   ({ root }) => Effect.sync(() => rmSync(root, { recursive: true }))
@@ -157,13 +160,13 @@ describe("the control group of a server", () => {
       file(join(home, "cpu.weight"), "")
       enterPerson(groups, home)
       const servers = [20, 30].map((postmaster) => ({ postmaster, cluster: `narthex-${postmaster}` }))
-      /** Each has had so many seconds until then. */
-      const look = (at: number, ran: number) => {
+      /** Each has had, and waited for, so many seconds until then. */
+      const look = (at: number, ran: number, waited = 0) => {
         for (const { cluster, postmaster } of servers) {
           groups.homes.set(cluster, home)
           for (const empty of ["cpu.idle", "cpu.weight"]) file(join(home, cluster, empty), "")
           file(join(home, cluster, "cgroup.procs"), `${postmaster}\n`)
-          file(join(proc, `${postmaster}/schedstat`), `${ran * second} 0 1\n`)
+          file(join(proc, `${postmaster}/schedstat`), `${ran * second} ${waited * second} 1\n`)
           file(join(proc, `${postmaster}/stat`), `${postmaster} (postgres) S ${Array(12).fill(0).join(" ")} 0 0 20\n`)
         }
         yieldBusy(groups, servers, known, at * second, proc)
@@ -172,6 +175,9 @@ describe("the control group of a server", () => {
       assert.deepStrictEqual(look(0, 0), [800, 0])
       assert.deepStrictEqual(look(1, 0.2), [800, 0])
       assert.deepStrictEqual(look(2, 0.5), ["idle", 0])
+      // They get nothing, and wait.
+      for (let at = 3; at < 20; at++) assert.deepStrictEqual(look(at, 0.5, (at - 2) / 4), ["idle", 0])
+      assert.deepStrictEqual(look(60, 0.5, 4.25), [800, 0])
     }).pipe(Effect.scoped)
   )
 
@@ -199,7 +205,7 @@ describe("the control group of a server", () => {
         Effect.sync(() => {
           has(at)
           look(at)
-          assert.deepStrictEqual(written(), ["0", "50"])
+          assert.deepStrictEqual(written(), ["0", "400"])
         })
       // Two changes at once, of which one ends first.
       const changes = attending("narthex-1", Effect.andThen(attending("narthex-1", seen(2)), seen(3)))

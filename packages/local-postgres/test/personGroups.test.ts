@@ -4,7 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { ComputeTenant } from "@narthex/core"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { attending } from "../src/machine/busyServers.ts"
 import { CopyGroup, CpuGroups } from "../src/machine/CpuGroups.ts"
 import { copying } from "../src/machine/copyGroups.ts"
@@ -15,11 +16,14 @@ import {
   groupOfPerson,
   isPerson,
   partOf,
+  personOfCall,
   shareOfPerson,
   weighPeople
 } from "../src/machine/personGroups.ts"
-import { endStart, groupOfServer, yields } from "../src/machine/serverGroups.ts"
+import { endStart, groupOfServer, setBusy, yields } from "../src/machine/serverGroups.ts"
 import { openedIn } from "./openedGroups.ts"
+
+const second = 1_000_000_000
 
 describe("the part of the cores that a person may take", () => {
   it("those who do not yield want half of the cores together at most, and one person alone a quarter", () => {
@@ -49,8 +53,19 @@ describe("the part of the cores that a person may take", () => {
     assert.isFalse(demand.isHeavy)
   })
 
-  it("the share of a person is more than the platform's until five want the CPU, and has a lower bound", () => {
-    assert.deepStrictEqual([1, 2, 4, 16, 100].map(shareOfPerson), [800, 800, 400, 100, 100])
+  it("what one took counts less the longer ago it is, whether or not anybody has looked since", () => {
+    const heavy = demandAfter(light, 1, 0.5)
+    assert.isTrue(demandAfter(heavy, 0, 0.5, 3).isHeavy)
+    assert.isFalse(demandAfter(heavy, 0, 0.5, 3.5).isHeavy)
+    assert.isBelow(demandAfter(heavy, 0, 0.5, 3_600).cores, 1e-9)
+  })
+
+  it("all who do not yield have four times the share of the platform together at most, of up to 32", () => {
+    assert.deepStrictEqual(
+      [1, 2, 3, 4, 5, 8, 9, 16, 17, 100].map(shareOfPerson),
+      [800, 800, 400, 400, 200, 200, 100, 100, 50, 50]
+    )
+    for (let people = 1; people <= 32; people++) assert.isAtMost(people * shareOfPerson(people), 1_600)
   })
 
   it("two people have two groups, whatever their ids contain", () => {
@@ -74,8 +89,10 @@ const machine = Effect.acquireRelease(
       for (const file of ["cpu.idle", "cpu.weight"]) writeFileSync(join(path, file), "")
       return path
     }
+    /** A file of a control group has what was written last, and here what is left of something longer follows it. */
+    const firstLine = (path: string) => readFileSync(path, "utf8").split("\n")[0] ?? ""
     const shareOf = (path: string) =>
-      readFileSync(join(path, "cpu.idle"), "utf8") === "1" ? "idle" : readFileSync(join(path, "cpu.weight"), "utf8")
+      firstLine(join(path, "cpu.idle")) === "1" ? "idle" : firstLine(join(path, "cpu.weight"))
     const as = <A, E, R>(person: string, work: Effect.Effect<A, E, R>) =>
       work.pipe(Effect.provideService(ComputeTenant, Effect.succeed(person)), Effect.provideService(CpuGroups, groups))
     return { as, groups, place, root, shareOf }
@@ -91,10 +108,10 @@ describe("the control group of a person", () => {
       const first = place("ada", "narthex-1")
       for (const cluster of ["narthex-2", "narthex-3"]) place("ada", cluster)
       place("bob", "narthex-4")
-      assert.strictEqual(yield* as("ada", groupOfServer("narthex-1")), first)
-      yield* as("bob", groupOfServer("narthex-4"))
+      assert.strictEqual(yield* as("ada", groupOfServer("narthex-1", "ada")), first)
+      yield* as("bob", groupOfServer("narthex-4", "bob"))
       assert.deepStrictEqual([ada, bob, first].map(shareOf), ["800", "800", "400"])
-      yield* as("ada", groupOfServer("narthex-2"))
+      yield* as("ada", groupOfServer("narthex-2", "ada"))
       assert.deepStrictEqual([ada, bob].map(shareOf), ["idle", "800"])
       assert.deepStrictEqual(
         ["narthex-1", "narthex-4"].map((cluster) => yields(groups, cluster)),
@@ -108,15 +125,16 @@ describe("the control group of a person", () => {
       const { groups, place, shareOf } = yield* machine
       const [ada, bob] = [place("ada"), place("bob")]
       for (const home of [ada, bob]) enterPerson(groups, home)
-      weighPeople(
-        groups,
-        new Map([
-          [ada, 0.6],
-          [bob, 0.2]
+      const look = (at: number, hers: number, his: number) => {
+        const wants = new Map([
+          [ada, hers],
+          [bob, his]
         ])
-      )
+        weighPeople(groups, wants, at * second)
+      }
+      look(0, 0.6, 0.2)
       assert.deepStrictEqual([ada, bob].map(shareOf), ["idle", "800"])
-      for (let look = 0; look < 10; look++) weighPeople(groups, new Map([[bob, 0.2]]))
+      look(10, 0.1, 0.2)
       assert.deepStrictEqual([ada, bob].map(shareOf), ["800", "800"])
     }).pipe(Effect.scoped)
   )
@@ -126,9 +144,9 @@ describe("the control group of a person", () => {
       const { groups, place, shareOf } = yield* machine
       const homes = ["a", "b", "c", "d", "e"].map((person) => place(person))
       for (const home of homes) enterPerson(groups, home)
-      const each = (ran: number) => weighPeople(groups, new Map(homes.map((home) => [home, ran])))
+      const each = (ran: number) => weighPeople(groups, new Map(homes.map((home) => [home, ran])), 0)
       each(0.19)
-      assert.deepStrictEqual(homes.map(shareOf), Array(5).fill("320"))
+      assert.deepStrictEqual(homes.map(shareOf), Array(5).fill("200"))
       each(0.21)
       assert.deepStrictEqual(homes.map(shareOf), Array(5).fill("idle"))
     }).pipe(Effect.scoped)
@@ -138,16 +156,71 @@ describe("the control group of a person", () => {
     Effect.gen(function* () {
       const { as, groups, place, shareOf } = yield* machine
       const ada = place("ada")
-      place("ada", "narthex-1")
-      yield* as("ada", groupOfServer("narthex-1"))
+      const server = place("ada", "narthex-1")
+      yield* as("ada", groupOfServer("narthex-1", "ada"))
       yield* as("ada", endStart("narthex-1"))
-      weighPeople(groups, new Map([[ada, 0.6]]))
+      weighPeople(groups, new Map([[ada, 0.6]]), 0)
       assert.strictEqual(shareOf(ada), "idle")
-      // A file of a control group forgets what it had, and this one does not.
-      writeFileSync(join(ada, "cpu.weight"), "")
-      const seen = Effect.sync(() => shareOf(ada))
-      assert.strictEqual(yield* as("ada", attending("narthex-1", seen)), "50")
+      const seen = Effect.sync(() => [ada, server].map(shareOf))
+      assert.deepStrictEqual(yield* as("ada", attending("narthex-1", seen)), ["50", "400"])
+      assert.deepStrictEqual([ada, server].map(shareOf), ["idle", "50"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a person with a busy server yields, and not only that server", () =>
+    Effect.gen(function* () {
+      const { as, groups, place, shareOf } = yield* machine
+      const ada = place("ada")
+      place("ada", "narthex-1")
+      yield* as("ada", groupOfServer("narthex-1", "ada"))
+      yield* as("ada", endStart("narthex-1"))
+      setBusy(groups, "narthex-1", true)
+      divideAmongPeople(groups)
       assert.strictEqual(shareOf(ada), "idle")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a start or copy that goes on for three seconds counts as a core, and a shorter one does not", () =>
+    Effect.gen(function* () {
+      const { as, groups, place, shareOf } = yield* machine
+      const ada = place("ada")
+      place("ada", "copies")
+      const looks = Effect.sync(() => {
+        const seen: Array<string> = []
+        for (let look = 1; look <= 6; look++) {
+          weighPeople(groups, new Map(), (look * second) / 2)
+          seen.push(shareOf(ada))
+        }
+        return seen
+      })
+      assert.deepStrictEqual(yield* as("ada", copying(looks)), [...Array(5).fill("800"), "idle"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("one who yields is not forgotten by stopping what they have", () =>
+    Effect.gen(function* () {
+      const { groups, place } = yield* machine
+      const ada = place("ada")
+      enterPerson(groups, ada)
+      weighPeople(groups, new Map([[ada, 1]]), 0)
+      rmSync(ada, { recursive: true })
+      divideAmongPeople(groups)
+      assert.isTrue(groups.people.get(ada)?.demand.isHeavy)
+      weighPeople(groups, new Map(), 10 * second)
+      assert.isFalse(groups.people.has(ada))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a store that does not answer keeps a start waiting for one second", () =>
+    Effect.gen(function* () {
+      const { groups } = yield* machine
+      const asked = yield* personOfCall.pipe(
+        Effect.provideService(ComputeTenant, Effect.never),
+        Effect.provideService(CpuGroups, groups),
+        Effect.forkChild
+      )
+      yield* TestClock.adjust("1 second")
+      assert.isNull(yield* Fiber.join(asked))
     }).pipe(Effect.scoped)
   )
 
@@ -179,12 +252,9 @@ describe("the control group of a person", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("one that the operator has removed keeps no start and no copy from its place", () =>
+  it.effect("without the files of a control group a copy is made in the group for everyone", () =>
     Effect.gen(function* () {
-      const { as, groups } = yield* machine
-      // No file of these is there.
-      enterPerson(groups, groupOfPerson(groups, "bob"))
-      divideAmongPeople(groups)
+      const { as } = yield* machine
       assert.isUndefined(yield* as("ada", copying(Effect.map(CopyGroup, (group) => group))))
     }).pipe(Effect.scoped)
   )

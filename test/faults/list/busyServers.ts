@@ -9,20 +9,26 @@ export const busyServers: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "busy-person",
-        find: "  weighPeople(groups, ofPeople)\n",
+        find: "  weighPeople(groups, ofPeople, at)\n",
         put: "",
         why: "A person whose servers together take more than their part yields."
       },
       {
         id: "busy-person-all",
-        find: "(ofPeople.get(home) ?? 0) + (demand?.ran ?? 0)",
-        put: "demand?.ran ?? 0",
+        find: "(ofPeople.get(home) ?? 0) + demand.ran",
+        put: "demand.ran",
         why: "What all servers of a person take counts."
       },
       {
+        id: "busy-person-starved",
+        find: "=== true ? demand.waited : 0",
+        put: "=== true ? 0 : 0",
+        why: "One who yields and gets nothing goes on yielding."
+      },
+      {
         id: "busy-person-attended",
-        find: "endBusy(groups, cluster)\n      divideAmongPeople(groups)",
-        put: "endBusy(groups, cluster)",
+        find: "endBusy(groups, cluster)\n      divideAmongPeople(groups)\n    })\n    const end",
+        put: "endBusy(groups, cluster)\n    })\n    const end",
         tests: ["packages/local-postgres/test/personGroups.test.ts"],
         why: "A revocation does not wait until others want no CPU."
       },

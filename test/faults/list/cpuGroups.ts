@@ -127,6 +127,13 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         why: "A server that starts has more than one that serves."
       },
       {
+        id: "cpu-group-attended",
+        find: "groups.starting.has(cluster) || groups.attended.has(cluster)",
+        put: "groups.starting.has(cluster)",
+        tests: ofPeople,
+        why: "A revocation does not wait for the starts and copies of the same person."
+      },
+      {
         id: "cpu-group-further-start",
         find: "if (!groups.starting.delete(cluster)) return",
         put: "groups.starting.delete(cluster)",

@@ -30,9 +30,39 @@ export const personGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-person-least",
-        find: "Math.max(100, Math.min(800",
-        put: "Math.max(1, Math.min(800",
+        find: "Math.max(50, 800",
+        put: "Math.max(1, 800",
         why: "A person among many who want the CPU has a share that counts beside the platform's."
+      },
+      {
+        id: "cpu-person-age",
+        find: "kept ** (2 * seconds)",
+        put: "kept",
+        why: "What a person took an hour ago does not make them yield now."
+      },
+      {
+        id: "cpu-person-busy",
+        find: "person.demand.isHeavy || computing?.has(home) === true",
+        put: "person.demand.isHeavy",
+        why: "A server that computes yields to the platform and to others' servers, and not only to those of its person."
+      },
+      {
+        id: "cpu-person-long",
+        find: "person.looksAtWork < longWork ? Math.max(0, work - 1) : work",
+        put: "Math.max(0, work - 1)",
+        why: "One long copy after another counts."
+      },
+      {
+        id: "cpu-person-stopped",
+        find: "person.copies > 0 || person.demand.isHeavy ||",
+        put: "person.copies > 0 ||",
+        why: "Stopping what computes, and starting it again, does not end that a person yields."
+      },
+      {
+        id: "cpu-person-store",
+        find: 'const answersWithin = "1 second"',
+        put: 'const answersWithin = "1 hour"',
+        why: "A store that does not answer keeps no start waiting."
       },
       {
         id: "cpu-person-several",
@@ -42,7 +72,7 @@ export const personGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-person-attended",
-        find: 'supervised.has(home) ? attendedShare : "idle"',
+        find: 'supervised?.has(home) ? attendedShare : "idle"',
         put: '"idle"',
         why: "A revocation does not wait until others want no CPU."
       },
@@ -54,8 +84,8 @@ export const personGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-person-forgotten",
-        find: "&& removeGroup(home)) people.delete(home)",
-        put: "&& false) people.delete(home)",
+        find: "if (removeGroup(home) || !existsSync(home)) people.delete(home)",
+        put: "",
         tests: controlGroups,
         needs: "cpu-groups",
         why: "The group of a person who has nothing here any more is removed."

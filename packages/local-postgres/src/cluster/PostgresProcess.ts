@@ -21,6 +21,7 @@ import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/L
 import type { Machine } from "../machine/Machine.ts"
 import { type Identity, ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
+import { personOfCall } from "../machine/personGroups.ts"
 import { environment, startServer } from "../machine/programStarter.ts"
 import { groupOfServer, leaveGroup } from "../machine/serverGroups.ts"
 import { startOfFile } from "../machine/startOfFile.ts"
@@ -48,9 +49,8 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
     yield* becomesReady(cluster, running.value, () => !belongsTo(running.value, cluster.name), 0)
     return running.value
   }
-  const [major, owner] = yield* Effect.all([majorOf(cluster.data), ownerOf(cluster.data, machine.user)], {
-    concurrency: "unbounded"
-  })
+  const asked = [majorOf(cluster.data), ownerOf(cluster.data, machine.user), personOfCall] as const
+  const [major, owner, person] = yield* Effect.all(asked, { concurrency: asked.length })
   if (major !== machine.binaries.major) {
     return yield* new DataDirectoryUnusable({
       directory: cluster.data,
@@ -63,16 +63,21 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   yield* writeConfiguration(cluster, major, owner, machine.user)
   // At most ten seconds.
   const again = { while: meetsLeftovers, schedule: Schedule.spaced("100 millis"), times: 100 }
-  return yield* Effect.retry(started(cluster, machine, owner), again)
+  return yield* Effect.retry(started(cluster, machine, owner, person), again)
 })
 
-const started = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine, owner: Identity) {
+const started = Effect.fnUntraced(function* (
+  cluster: Cluster,
+  machine: Machine,
+  owner: Identity,
+  person: string | null
+) {
   const logFrom = yield* prepareLog(cluster)
   // An interruption before readiness ends the server: until it has written `postmaster.pid`, no other process can find
   // it.
   return yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
-      const { hasEnded, pid } = yield* spawnPostmaster(cluster, machine, owner)
+      const { hasEnded, pid } = yield* spawnPostmaster(cluster, machine, owner, person)
       rememberPostmaster(pid, cluster.name)
       yield* restore(becomesReady(cluster, pid, hasEnded, logFrom)).pipe(
         Effect.onInterrupt(() => Effect.ignore(endProcess(pid, cluster)))
@@ -165,7 +170,12 @@ const endRemaining = Effect.fnUntraced(function* (cluster: Cluster) {
  */
 const endsBeforeOthers = { PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj", PG_OOM_ADJUST_VALUE: "800" }
 
-const spawnPostmaster = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine, owner: Identity) {
+const spawnPostmaster = Effect.fnUntraced(function* (
+  cluster: Cluster,
+  machine: Machine,
+  owner: Identity,
+  person: string | null
+) {
   const postgres = join(machine.binaries.directory, "postgres")
   const args = ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`]
   const [command, given] =
@@ -177,14 +187,14 @@ const spawnPostmaster = Effect.fnUntraced(function* (cluster: Cluster, machine: 
     environment: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,
     identity: machine.user.drops ? owner : undefined,
     directory: cluster.data,
-    group: cluster.purpose === "compute" ? yield* groupIfAny(cluster) : undefined,
+    group: cluster.purpose === "compute" ? yield* groupIfAny(cluster, person) : undefined,
     log: cluster.log
   })
 })
 
 /** The priority of a server does without a group, so that one that cannot be made keeps no database down. */
-const groupIfAny = (cluster: Cluster) =>
-  Effect.catch(groupOfServer(cluster.name), (error) => Effect.as(Effect.logWarning(error.message), undefined))
+const groupIfAny = (cluster: Cluster, person: string | null) =>
+  Effect.catch(groupOfServer(cluster.name, person), (error) => Effect.as(Effect.logWarning(error.message), undefined))
 
 /** Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log. */
 const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, logFrom: number) =>

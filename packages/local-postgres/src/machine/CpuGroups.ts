@@ -17,7 +17,7 @@ import { Context } from "effect"
 
 /** What a person takes. */
 export interface Demand {
-  /** In cores, as of lately. Each start and copy at once beyond the first counts as one. */
+  /** In cores, as of lately. */
   readonly cores: number
   /** It is more than their part: their group yields. */
   readonly isHeavy: boolean
@@ -28,6 +28,10 @@ export interface Person {
   demand: Demand
   /** How many copies are made for them. */
   copies: number
+  /** When their demand was weighed last, in nanoseconds of the monotonic clock. */
+  weighed: number | undefined
+  /** In how many looks in a row something was started or copied for them. */
+  looksAtWork: number
   /** What was last written for their group; `undefined`: nothing, or it is not known. */
   share: number | "idle" | undefined
 }

@@ -120,7 +120,11 @@ export const yieldBusy = (
     const demand = former === undefined ? undefined : demandBetween(former.taken, taken, former.demand?.wanting)
     known.set(cluster, { taken, demand })
     const home = groups.homes.get(cluster)
-    if (home !== undefined) ofPeople.set(home, (ofPeople.get(home) ?? 0) + (demand?.ran ?? 0))
+    if (home !== undefined && demand !== undefined) {
+      // One who yields may get nothing, and wants the CPU nevertheless.
+      const waited = groups.people.get(home)?.demand.isHeavy === true ? demand.waited : 0
+      ofPeople.set(home, (ofPeople.get(home) ?? 0) + demand.ran + waited)
+    }
     if (demand === undefined || groups.attended.has(cluster)) continue
     const wasBusy = groups.busy.has(cluster)
     const isBusy = isBusyWith(demand, wasBusy, former?.demand)
@@ -131,7 +135,7 @@ export const yieldBusy = (
       known.delete(cluster)
     }
   }
-  weighPeople(groups, ofPeople)
+  weighPeople(groups, ofPeople, at)
 }
 
 /**
@@ -151,6 +155,7 @@ export const attending = <A, E, R>(cluster: string, change: Effect.Effect<A, E, 
       const others = (attended.get(cluster) ?? 1) - 1
       if (others > 0) attended.set(cluster, others)
       else attended.delete(cluster)
+      endBusy(groups, cluster)
       divideAmongPeople(groups)
     })
     return Effect.acquireUseRelease(

@@ -1,11 +1,10 @@
 /** The CPU control groups of the programs that copy branches: each person has one while something is copied for them. */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { ComputeTenant } from "@narthex/core"
 import { Effect } from "effect"
 import { CopyGroup, CpuGroups, type OpenCpuGroups } from "./CpuGroups.ts"
 import { removeGroup, setShare } from "./cpuGroupFiles.ts"
-import { divideAmongPeople, enterPerson, groupOfPerson } from "./personGroups.ts"
+import { divideAmongPeople, enterPerson, groupOfPerson, personOfCall } from "./personGroups.ts"
 
 /** Among a person's groups, what a server that starts has. */
 const shareOfCopies = 400
@@ -15,7 +14,7 @@ export const copying = <A, E, R>(copy: Effect.Effect<A, E, R>): Effect.Effect<A,
   Effect.gen(function* () {
     const groups = yield* CpuGroups
     if (groups === undefined) return yield* copy
-    const person = yield* Effect.flatMap(ComputeTenant, (tenant) => tenant)
+    const person = yield* personOfCall
     if (person === null) return yield* copy
     const home = groupOfPerson(groups, person)
     return yield* Effect.acquireUseRelease(

@@ -44,7 +44,7 @@ export const divideGroup = (version: 1 | 2, group: string): void => {
  * runs, up to a tick of 4 ms. A request is ten to thirty turns of the platform and its store, and each would wait for that.
  */
 export const setShare = (version: 1 | 2, group: string, share: number | "idle"): void => {
-  const write = (file: string, value: number) => writeFileSync(join(group, file), String(value), { flag: "r+" })
+  const write = (file: string, value: number) => writeFileSync(join(group, file), `${value}\n`, { flag: "r+" })
   write("cpu.idle", share === "idle" ? 1 : 0)
   // The kernel forgets the share of a group that was idle, and refuses one for a group that is.
   if (share === "idle") return

@@ -2,38 +2,59 @@
  * The CPU control groups of people: the servers and copies of one person's organizations have a share together, so that a
  * person with many of them takes nothing from one with few (docs/design/proxy.md P41).
  *
- * One who takes more than a part of the cores yields to everyone else as a whole, starts and copies included. That part is
- * so small that those who do not yield want half of the cores together at most.
+ * One who takes more than a part of the cores yields to everyone else as a whole, starts and copies included, and so does one
+ * with a server that is busy. That part is so small that those who do not yield want half of the cores together at most.
  */
 import { createHash } from "node:crypto"
 import { existsSync, mkdirSync } from "node:fs"
 import { basename, join } from "node:path"
-import type { Demand, OpenCpuGroups, Person } from "./CpuGroups.ts"
+import { ComputeTenant } from "@narthex/core"
+import { Effect } from "effect"
+import { CpuGroups, type Demand, type OpenCpuGroups, type Person } from "./CpuGroups.ts"
 import { divideGroup, removeGroup, setShare } from "./cpuGroupFiles.ts"
 
 /** The cores that a person may take before their group yields, when so many people want the CPU. */
 export const partOf = (cores: number, people: number): number => cores / (2 * Math.max(2, people))
 
-/** How much of the demand is left with the next look. Half a second later it is a fifth less, unless it is more again. */
+/** What of a demand counts after half a second in which it was none. */
 const kept = 0.8
 
-/** `wanted`: since the last look. One who yields does so until they want half of what makes one yield. */
-export const demandAfter = (before: Demand, wanted: number, part: number): Demand => {
-  const cores = Math.max(wanted > part ? wanted : 0, kept * before.cores + (1 - kept) * wanted)
+/**
+ * `wanted`: the cores since the last look, which was so many seconds ago, or for the usual time. One who yields does so until
+ * they want half of what makes one yield.
+ */
+export const demandAfter = (before: Demand, wanted: number, part: number, seconds = 0.5): Demand => {
+  const left = kept ** (2 * seconds)
+  const cores = Math.max(wanted > part ? wanted : 0, left * before.cores + (1 - left) * wanted)
   return { cores, isHeavy: cores > (before.isHeavy ? part / 2 : part) }
 }
 
 /** A person who takes less than this, in cores, is not among those who want the CPU. */
 const least = 0.02
 
+/** In so many looks in a row, about three seconds, starts and copies count as a core each; before that the first is free. */
+const longWork = 6
+
 /**
- * The share of a person when so many want the CPU, beside 400 of the platform. A person who does not yield has more than the
- * platform: they want little, and the platform works for everyone else as well.
+ * The share of a person who does not yield, when so many of them want the CPU, beside 400 of the platform: at most 1,600
+ * together, of up to 32. It changes rarely, because it is written for each of them. One or two have more than the platform: they
+ * want little, and the platform works for everyone else as well.
  */
-export const shareOfPerson = (people: number): number => Math.max(100, Math.min(800, Math.floor(1_600 / people)))
+export const shareOfPerson = (people: number): number =>
+  Math.max(50, 800 >> Math.max(0, Math.ceil(Math.log2(people)) - 1))
 
 /** The share of a person who would yield, while the supervisor works on a server of theirs. */
 const attendedShare = 50
+
+/** How long a store may take to name a person. */
+const answersWithin = "1 second"
+
+/** The person whom the running call works for; `null`: it is not known in time, or nothing is divided. */
+export const personOfCall = Effect.gen(function* () {
+  if ((yield* CpuGroups) === undefined) return null
+  const asked = yield* ComputeTenant
+  return yield* Effect.timeoutOrElse(asked, { duration: answersWithin, orElse: () => Effect.succeed(null) })
+})
 
 /** The directory of a person's group. An id may contain anything. */
 export const groupOfPerson = ({ directory }: OpenCpuGroups, person: string): string =>
@@ -47,7 +68,13 @@ export const enterPerson = (groups: OpenCpuGroups, home: string): Person => {
   if (known !== undefined && existsSync(home)) return known
   mkdirSync(home, { recursive: true })
   divideGroup(groups.version, home)
-  const person: Person = known ?? { demand: { cores: 0, isHeavy: false }, copies: 0, share: undefined }
+  const person: Person = known ?? {
+    demand: { cores: 0, isHeavy: false },
+    copies: 0,
+    weighed: undefined,
+    looksAtWork: 0,
+    share: undefined
+  }
   person.share = undefined
   groups.people.set(home, person)
   return person
@@ -71,41 +98,55 @@ const underWay = (groups: OpenCpuGroups): ReadonlyMap<string, number> => {
 
 /** Writes each person's share that has changed, and forgets those who have nothing here any more. */
 export const divideAmongPeople = (groups: OpenCpuGroups): void => {
-  const { attended, cores, homes, people, version } = groups
-  const [works, servers, supervised] = [
-    underWay(groups),
-    counted(groups, homes.keys()),
-    counted(groups, attended.keys())
-  ]
-  const wanting = [...people].filter(([home, { demand }]) => demand.cores > least || (works.get(home) ?? 0) > 0)
-  const part = partOf(cores, wanting.length)
+  const { attended, busy, cores, homes, people, version } = groups
+  const works = underWay(groups)
+  const [servers, computing, supervised] = [homes.keys(), busy, attended.keys()].map((all) => counted(groups, all))
+  const isWanting = ([home, { demand }]: readonly [string, Person]) =>
+    demand.cores > least || (works.get(home) ?? 0) > 0
+  const part = partOf(cores, [...people].filter(isWanting).length)
   for (const [home, person] of people) {
     const several = (works.get(home) ?? 0) - 1
     if (several > part) person.demand = { cores: Math.max(several, person.demand.cores), isHeavy: true }
-    if (person.copies === 0 && !servers.has(home) && removeGroup(home)) people.delete(home)
+    // Otherwise a person would be forgotten, and yield no more, by stopping what computes.
+    if (person.copies > 0 || person.demand.isHeavy || servers?.has(home)) continue
+    removeGroup(join(home, "copies"))
+    if (removeGroup(home) || !existsSync(home)) people.delete(home)
   }
-  const share = shareOfPerson(Math.max(1, wanting.filter(([, { demand }]) => !demand.isHeavy).length))
+  const yielding = (home: string, person: Person) => person.demand.isHeavy || computing?.has(home) === true
+  const light = [...people].filter((each) => isWanting(each) && !yielding(...each)).length
+  const share = shareOfPerson(Math.max(1, light))
   for (const [home, person] of people) {
-    const wanted = !person.demand.isHeavy ? share : supervised.has(home) ? attendedShare : "idle"
+    const wanted = !yielding(home, person) ? share : supervised?.has(home) ? attendedShare : "idle"
     if (person.share === wanted) continue
     try {
       setShare(version, home, wanted)
       person.share = wanted
     } catch {
-      // The operator has removed it.
+      // The operator has removed it, or nothing is in it any more.
       person.share = undefined
     }
   }
 }
 
-/** Decides who yields. `ran`: the cores that a person's servers had since the last look, by the directory of their group. */
-export const weighPeople = (groups: OpenCpuGroups, ran: ReadonlyMap<string, number>): void => {
+/**
+ * Decides who yields, in a look at the monotonic time `at`, in nanoseconds. `wants`: the cores that a person's servers wanted
+ * since the last one, by the directory of their group.
+ */
+export const weighPeople = (groups: OpenCpuGroups, wants: ReadonlyMap<string, number>, at: number): void => {
   const { cores, people } = groups
   const works = underWay(groups)
-  const wanted = new Map(
-    [...people.keys()].map((home) => [home, (ran.get(home) ?? 0) + Math.max(0, (works.get(home) ?? 0) - 1)])
-  )
-  const part = partOf(cores, [...wanted.values()].filter((each) => each > least).length)
-  for (const [home, person] of people) person.demand = demandAfter(person.demand, wanted.get(home) ?? 0, part)
+  const wanted = new Map<string, number>()
+  for (const [home, person] of people) {
+    const work = works.get(home) ?? 0
+    person.looksAtWork = work > 0 ? person.looksAtWork + 1 : 0
+    const counting = person.looksAtWork < longWork ? Math.max(0, work - 1) : work
+    wanted.set(home, Math.min(cores, (wants.get(home) ?? 0) + counting))
+  }
+  const part = partOf(cores, [...wanted].filter(([home, all]) => all > least || (works.get(home) ?? 0) > 0).length)
+  for (const [home, person] of people) {
+    const seconds = person.weighed === undefined ? undefined : (at - person.weighed) / 1e9
+    person.demand = demandAfter(person.demand, wanted.get(home) ?? 0, part, seconds)
+    person.weighed = at
+  }
   divideAmongPeople(groups)
 }

@@ -1,7 +1,6 @@
 /** The CPU control groups of the platform and of servers: made, divided, taken over and removed. */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { basename, join } from "node:path"
-import { ComputeTenant } from "@narthex/core"
 import { Effect } from "effect"
 import { CpuGroups, groupsIn, type OpenCpuGroups } from "./CpuGroups.ts"
 import { divideGroup, joinGroup, pidsIn, removeGroup, setShare } from "./cpuGroupFiles.ts"
@@ -78,12 +77,13 @@ const groupsWithin = (directory: string): ReadonlyArray<string> =>
 
 /**
  * The group of a server, with the share of one that starts, until it `serves`. It is made if there is none, in that of the
- * person whom the call works for; in the directory itself if that is unknown, and in its former place if it has one.
+ * person; without one in the directory itself, or where the server has a group already.
  */
-export const groupOfServer = Effect.fnUntraced(function* (cluster: string) {
+export const groupOfServer = Effect.fnUntraced(function* (cluster: string, person: string | null = null) {
   const groups = yield* CpuGroups
   if (groups === undefined) return undefined
-  const person = yield* Effect.flatMap(ComputeTenant, (tenant) => tenant)
+  // Its processes may still end there.
+  groups.left.add(groups.of(cluster))
   if (person !== null) groups.homes.set(cluster, groupOfPerson(groups, person))
   const group = groups.of(cluster)
   const home = groups.homes.get(cluster)
@@ -107,6 +107,7 @@ export const leaveGroup = (cluster: string) =>
   Effect.map(CpuGroups, (groups) => {
     if (groups === undefined) return
     groups.starting.delete(cluster)
+    groups.busy.delete(cluster)
     groups.left.add(groups.of(cluster))
     groups.homes.delete(cluster)
     removeLeft(groups)
@@ -121,7 +122,8 @@ const removeLeft = (groups: OpenCpuGroups): void => {
 export const setBusy = (groups: OpenCpuGroups, cluster: string, isBusy: boolean): void => {
   if (isBusy) groups.busy.add(cluster)
   else groups.busy.delete(cluster)
-  const share = groups.starting.has(cluster) ? weights.starting : weights.serving
+  const isSoon = groups.starting.has(cluster) || groups.attended.has(cluster)
+  const share = isSoon ? weights.starting : weights.serving
   setShare(groups.version, groups.of(cluster), isBusy ? "idle" : share)
 }
 
