@@ -108,14 +108,6 @@ export const personGroups: ReadonlyArray<FaultsOfFile> = [
         find: "person.copies = Math.max(0, person.copies - 1)",
         put: "person.copies = Math.max(0, person.copies)",
         why: "A copy that has ended counts no more."
-      },
-      {
-        id: "cpu-copy-left",
-        find: "if (person.copies === 0) removeGroup(group)",
-        put: "",
-        tests: controlGroups,
-        needs: "cpu-groups",
-        why: "The group of a person's copies is removed after the last of them."
       }
     ]
   }

@@ -1,9 +1,9 @@
-/** The CPU control groups of the programs that copy branches: each person has one while something is copied for them. */
+/** The CPU control groups of the programs that copy branches: one for each person, which is removed with that of the person. */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"
 import { CopyGroup, CpuGroups, type OpenCpuGroups } from "./CpuGroups.ts"
-import { removeGroup, setShare } from "./cpuGroupFiles.ts"
+import { setShare } from "./cpuGroupFiles.ts"
 import { divideAmongPeople, enterPerson, groupOfPerson, personOfCall } from "./personGroups.ts"
 
 /** Among a person's groups, what a server that starts has. */
@@ -20,7 +20,7 @@ export const copying = <A, E, R>(copy: Effect.Effect<A, E, R>): Effect.Effect<A,
     return yield* Effect.acquireUseRelease(
       Effect.sync(() => beginCopy(groups, home)),
       (group) => Effect.provideService(copy, CopyGroup, group),
-      (group) => Effect.sync(() => (group === undefined ? undefined : endCopy(groups, home, group)))
+      (group) => Effect.sync(() => (group === undefined ? undefined : endCopy(groups, home)))
     )
   })
 
@@ -39,10 +39,9 @@ const beginCopy = (groups: OpenCpuGroups, home: string): string | undefined => {
   }
 }
 
-const endCopy = (groups: OpenCpuGroups, home: string, group: string): void => {
+const endCopy = (groups: OpenCpuGroups, home: string): void => {
   const person = groups.people.get(home)
   if (person === undefined) return
   person.copies = Math.max(0, person.copies - 1)
-  if (person.copies === 0) removeGroup(group)
   divideAmongPeople(groups)
 }
