@@ -40,7 +40,7 @@ describe("the part of the cores that a person may take", () => {
     assert.isFalse(demandAfter(light, 0.5, 0.5).isHeavy)
   })
 
-  it("one who takes nothing any more yields until half of the part is left of what they took", () => {
+  it("one who takes nothing any more yields until their demand has decayed to half of the part", () => {
     let demand = demandAfter(light, 1, 0.5)
     let looks = 0
     for (; demand.isHeavy; looks++) demand = demandAfter(demand, 0, 0.5)
@@ -53,7 +53,7 @@ describe("the part of the cores that a person may take", () => {
     assert.isFalse(demand.isHeavy)
   })
 
-  it("what one took counts less the longer ago it is, whether or not anybody has looked since", () => {
+  it("a demand decays with the time since the last look, however long that is", () => {
     const heavy = demandAfter(light, 1, 0.5)
     assert.isTrue(demandAfter(heavy, 0, 0.5, 3).isHeavy)
     assert.isFalse(demandAfter(heavy, 0, 0.5, 3.5).isHeavy)
@@ -197,7 +197,7 @@ describe("the control group of a person", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("one who yields is not forgotten by stopping what they have", () =>
+  it.effect("a person who yields is kept after their last server has stopped, until their demand has decayed", () =>
     Effect.gen(function* () {
       const { groups, place } = yield* machine
       const ada = place("ada")

@@ -36,7 +36,7 @@ const shareTheirLimit = Effect.fnUntraced(function* (one: Place, other: Place) {
   const made = yield* Effect.forEach([one, other], (place) => inserted(place, "start_compute"))
   const found = yield* claimed("computes", { per_org: 1 })
   yield* clean(...made)
-  assert.strictEqual(people[0] === people[1], found.length === 1, "whom a claim counts is whom `personOf` names")
+  assert.strictEqual(people[0] === people[1], found.length === 1, "a claim counts for the person that `personOf` names")
   return found.length === 1
 })
 

@@ -16,7 +16,7 @@ import { divideGroup, removeGroup, setShare } from "./cpuGroupFiles.ts"
 /** The cores that a person may take before their group yields, when so many people want the CPU. */
 export const partOf = (cores: number, people: number): number => cores / (2 * Math.max(2, people))
 
-/** What of a demand counts after half a second in which it was none. */
+/** The part of a demand that is left after half a second without any. */
 const kept = 0.8
 
 /**
@@ -32,7 +32,7 @@ export const demandAfter = (before: Demand, wanted: number, part: number, second
 /** A person who takes less than this, in cores, is not among those who want the CPU. */
 const least = 0.02
 
-/** In so many looks in a row, about three seconds, starts and copies count as a core each; before that the first is free. */
+/** From this many looks in a row on, about three seconds, the first start or copy counts as a core as well. */
 const longWork = 6
 
 /**
@@ -107,7 +107,7 @@ export const divideAmongPeople = (groups: OpenCpuGroups): void => {
   for (const [home, person] of people) {
     const several = (works.get(home) ?? 0) - 1
     if (several > part) person.demand = { cores: Math.max(several, person.demand.cores), isHeavy: true }
-    // Otherwise a person would be forgotten, and yield no more, by stopping what computes.
+    // A heavy person stays known without servers: otherwise stopping and starting one would end that they yield.
     if (person.copies > 0 || person.demand.isHeavy || servers?.has(home)) continue
     removeGroup(join(home, "copies"))
     if (removeGroup(home) || !existsSync(home)) people.delete(home)

@@ -71,10 +71,10 @@ export const yieldGroups = <R>(running: Effect.Effect<ReadonlyArray<RunningServe
       for (let search = 0; search < searches; search++) {
         if (controlled !== undefined && search % searchesPerLook === 0)
           yieldBusy(controlled, servers, known, Number(yield* Clock.monotonicTimeNanos))
-        const left = new Set(
+        const yieldingServers = new Set(
           servers.flatMap((it) => (controlled !== undefined && yields(controlled, it.cluster) ? [it.postmaster] : []))
         )
-        yield* yieldNewSessions(shares, supervisor, yielding, { proc: "/proc", yieldCpu }, left)
+        yield* yieldNewSessions(shares, supervisor, yielding, { proc: "/proc", yieldCpu }, yieldingServers)
         yield* Effect.sleep(pause)
       }
     }
