@@ -1,9 +1,10 @@
 /** Copying the files of a cluster while it changes them. */
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { copyInto } from "../src/cluster/ClusterCopy.ts"
+import { copyInto, copyStopped } from "../src/cluster/ClusterCopy.ts"
+import { findPostgresUser } from "../src/machine/PostgresUser.ts"
 import { closedDirectory } from "./support.ts"
 
 const folders = Effect.map(closedDirectory, (path) => {
@@ -29,6 +30,32 @@ describe("copying the files of a cluster", () => {
       for (const path of ["1", "a/2", "a/b/3"]) writeFileSync(join(from, path), path)
       yield* copyInto(from, to, ["1", "a/2", "a/b/3"])
       assert.deepStrictEqual(readdirSync(to, { recursive: true }).toSorted(), ["1", "a", "a/2", "a/b", "a/b/3"])
+    })
+  )
+
+  it.effect("a copy has the owner and the mode of each file and directory", () =>
+    Effect.gen(function* () {
+      const { from, to } = yield* folders
+      const { owner } = yield* findPostgresUser()
+      mkdirSync(join(from, "a"))
+      writeFileSync(join(from, "a", "1"), "one")
+      for (const [path, mode] of [
+        ["", 0o700],
+        ["a", 0o700],
+        ["a/1", 0o600]
+      ] as const) {
+        chmodSync(join(from, path), mode)
+        chownSync(join(from, path), owner.uid, owner.gid)
+      }
+      mkdirSync(join(to, "a"))
+      yield* copyInto(from, to, ["a/1"])
+      yield* copyStopped(from, join(to, "whole"))
+      const of = (path: string) => {
+        const { gid, mode, uid } = statSync(path)
+        return { gid, mode, uid }
+      }
+      assert.deepStrictEqual(of(join(to, "a", "1")), of(join(from, "a", "1")))
+      for (const path of ["", "a", "a/1"]) assert.deepStrictEqual(of(join(to, "whole", path)), of(join(from, path)))
     })
   )
 

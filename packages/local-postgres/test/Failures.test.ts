@@ -52,10 +52,11 @@ const isForTenants = ({ detail, reason }: ComputeFailed, dataDir: string) => {
 }
 
 describe("failures of local computes", { tags: [tag] }, () => {
-  it.live("a copy waits while every slot of its parent is in use", () =>
+  it.live("a copy that needs a slot waits while every slot of its parent is in use", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataDirectory(0)
-      const built = yield* Layer.build(LocalComputeDriver.layer({ dataDir, binaries: choice }))
+      const limits = { copied_without_slot: 0 }
+      const built = yield* Layer.build(LocalComputeDriver.layer({ dataDir, binaries: choice, limits }))
       const driver = Context.get(built, ComputeDriver)
       yield* driver.createBranch(parent, Option.none())
       yield* driver.start(first)
@@ -121,12 +122,12 @@ describe("failures of local computes", { tags: [tag] }, () => {
       const withRoom = diskRoom({ free: Effect.succeed(2_500_000), reserve: 1_000_000 })
       const [begun, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const copy = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end))
-      const first = yield* Effect.forkChild(withRoom(source, copy))
+      const first = yield* Effect.forkChild(withRoom(source, () => copy))
       yield* Deferred.await(begun)
-      assert.strictEqual((yield* Effect.flip(withRoom(source, Effect.void)))._tag, "NoRoomNow")
+      assert.strictEqual((yield* Effect.flip(withRoom(source, () => Effect.void)))._tag, "NoRoomNow")
       yield* Deferred.succeed(end, undefined)
       yield* Fiber.join(first)
-      yield* withRoom(source, Effect.void)
+      yield* withRoom(source, () => Effect.void)
     })
   )
 

@@ -107,8 +107,8 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "compute-priority-copying",
-        find: 'runProgram("cp", ["-a", "--reflink=auto", data, copy], { background: true })',
-        put: 'runProgram("cp", ["-a", "--reflink=auto", data, copy])',
+        find: 'runProgram("cp", [...attributes, "-R", data, copy], { background: true })',
+        put: 'runProgram("cp", [...attributes, "-R", data, copy])',
         why: "Copies for tenants yield the CPU to the supervisor."
       }
     ]

@@ -89,6 +89,38 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
+    file: "packages/local-postgres/src/cluster/ClusterBackup.ts",
+    tests: ["packages/local-postgres/test/ClusterBackup.test.ts"],
+    faults: [
+      {
+        id: "backup-recycled",
+        find: "if (segment !== undefined) return yield* new WalRecycled({ segment })",
+        put: "",
+        why: "A copy whose WAL was recycled meanwhile is not taken for complete."
+      },
+      {
+        id: "backup-repeated",
+        find: "yield* backUp({ ...backup, slot: true })",
+        put: "yield* backUp(backup)",
+        why: "A copy for which the WAL is not kept long enough is repeated with a slot."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/LocalComputeDriver.ts",
+    tests: ["packages/local-postgres/test/Failures.test.ts"],
+    faults: [
+      {
+        id: "backup-large",
+        find: "slot: size > limits.copied_without_slot",
+        put: "slot: false",
+        why: "A slot retains the WAL for the copy of a large branch from its beginning."
+      }
+    ]
+  },
+  {
+    area: "computes",
     file: "packages/local-postgres/src/cluster/ClusterCopy.ts",
     tests: ["packages/local-postgres/test/ClusterCopy.test.ts"],
     faults: [
@@ -97,6 +129,13 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         find: "if (lines.every((line) => vanished.test(line))) return Effect.void",
         put: "",
         why: "A file that Postgres removes while it is copied does not fail the copy."
+      },
+      {
+        id: "copy-owner",
+        find: '"--preserve=ownership", ',
+        put: "",
+        why: "The server of a copy can read its files.",
+        needs: "root"
       },
       {
         id: "copy-failed",

@@ -127,7 +127,7 @@ const common = {
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
-  // The backup of a running branch needs this WAL level, and a slot that retains the WAL.
+  // The backup of a running branch needs this WAL level.
   wal_level: "replica",
   max_wal_senders: "0",
   // Prepared transactions would hold locks without a session that can be ended.
@@ -155,6 +155,8 @@ const forCompute = (major: number) => ({
   shared_buffers: "16MB",
   max_wal_size: "256MB",
   min_wal_size: "32MB",
+  // Eight segments: a small branch is copied without a slot that retains the WAL, and each copy begins and ends a segment.
+  wal_keep_size: "32MB",
   max_worker_processes: "4",
   max_parallel_workers: "2",
   // How long a statement may go on after the proxy has cut its session.

@@ -8,6 +8,8 @@ export interface ComputeLimits {
   readonly roles_patience: Duration.Duration
   /** How many copies of one running parent are made at a time. `Cluster` has a slot for each. */
   readonly copies_per_parent: number
+  /** Bytes of a running parent up to which it is copied without a slot (`ClusterBackup`). */
+  readonly copied_without_slot: number
   /** Bytes that a copy leaves free on the disk. */
   readonly disk_reserve: number
   /** How long a call waits for the end of one that it takes over from. */
@@ -22,6 +24,7 @@ export const defaultComputeLimits: ComputeLimits = {
   revocation_within: Duration.seconds(5),
   roles_patience: Duration.seconds(60),
   copies_per_parent: 3,
+  copied_without_slot: 256 * 1024 * 1024,
   disk_reserve: 256 * 1024 * 1024,
   takeover_within: Duration.seconds(10),
   seal_patience: Duration.seconds(2),

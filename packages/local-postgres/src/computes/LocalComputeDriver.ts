@@ -19,7 +19,8 @@ import { join } from "node:path"
 import { type BranchId, ComputeDriver, type ComputeRole, type ComputeStart, type EndpointId } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
 import { type Cluster, clusterAt, majorOf, superuser } from "../cluster/Cluster.ts"
-import { copyRunning, copyStopped } from "../cluster/ClusterCopy.ts"
+import { copyRunning } from "../cluster/ClusterBackup.ts"
+import { copyStopped } from "../cluster/ClusterCopy.ts"
 import { hasData, putData, removeData, sweepData } from "../cluster/ClusterData.ts"
 import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
@@ -132,20 +133,20 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const target = yield* clusterOf(branch)
     const source = yield* clusterOf(parent)
     if (branch === parent) return yield* refuse(`Branch ${branch} cannot be a copy of itself.`)
-    const put = (copy: (making: string) => Effect.Effect<void, LocalPostgresFailure>) =>
+    const put = (copy: (making: string, size: number) => Effect.Effect<void, LocalPostgresFailure>) =>
       Effect.gen(function* () {
         if (!(yield* hasData(source))) return yield* refuse(`The parent branch ${parent} has no data.`)
-        const replace = Effect.gen(function* () {
+        const replace = Effect.fnUntraced(function* (size: number) {
           if (!(yield* wanted(target))) return
           applied.delete(branch)
-          yield* putData(target, copy, confirm(branch))
+          yield* putData(target, (making) => copy(making, size), confirm(branch))
         })
-        yield* withRoom(source.data, copying(replace))
+        yield* withRoom(source.data, (size) => copying(replace(size)))
       })
-    const fromRunning = inPlace(
-      parent,
-      put((making) => copyRunning(source, making, machine.user))
-    )
+    const { user } = machine
+    const backUp = (copy: string, size: number) =>
+      copyRunning({ source, copy, user, slot: size > limits.copied_without_slot })
+    const fromRunning = inPlace(parent, put(backUp))
     const fromFiles = put((making) => copyStopped(source.data, making))
     if (yield* locked([parent], isRunning(source))) return yield* locked([branch], fromRunning)
     const either = Effect.flatMap(isRunning(source), (running) => (running ? fromRunning : fromFiles))
@@ -177,7 +178,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const copy = Effect.gen(function* () {
       if (!(yield* isMissing(cluster))) return
       const put = putData(cluster, (making) => copyStopped(template, making), confirm(branch))
-      yield* withRoom(template, copying(put))
+      yield* withRoom(template, () => copying(put))
     })
     yield* locked([branch], copy)
   })

@@ -5,7 +5,7 @@ import { Effect, Metric } from "effect"
 import { attempt, LocalPostgresError, NoRoomNow } from "../machine/LocalPostgresError.ts"
 import { runProgram } from "../machine/runProgram.ts"
 
-/** Runs a copy when fewer than `most` of the same running parent are being made. Each takes a slot of the parent. */
+/** Runs a copy when fewer than `most` of the same running parent are being made. Each may need a slot of the parent. */
 export const copyPlaces = (most: number) => {
   const taken = new Map<BranchId, number>()
   const count = (parent: BranchId) => taken.get(parent) ?? 0
@@ -49,11 +49,12 @@ interface Disk {
 
 /**
  * Runs a copy of the data in `source` when the disk keeps its reserve after it and after the copies under way, which
- * have not written all of their bytes yet. It waits for those as `busy`; without them it fails.
+ * have not written all of their bytes yet. It waits for those as `busy`; without them it fails. `copy` gets the size of the
+ * data, in bytes.
  */
 export const diskRoom = ({ free, reserve }: Disk) => {
   let underWay = 0
-  return <A, E, R>(source: string, copy: Effect.Effect<A, E, R>) =>
+  return <A, E, R>(source: string, copy: (size: number) => Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const size = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
       const take = Effect.gen(function* () {
@@ -72,7 +73,7 @@ export const diskRoom = ({ free, reserve }: Disk) => {
       })
       return yield* Effect.acquireUseRelease(
         take,
-        () => copy,
+        () => copy(size),
         () => leave
       )
     })
