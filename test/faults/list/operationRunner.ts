@@ -43,6 +43,13 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
         tests: bounds
       },
       {
+        id: "runner-tenant-disk",
+        find: "Effect.provideService(TenantDisk, diskOf(operation))",
+        put: "Effect.provideService(TenantDisk, Effect.succeed(null))",
+        why: "A driver whose computes share a disk knows what the person takes of it.",
+        tests: bounds
+      },
+      {
         id: "runner-take-over",
         find: 'if (row.status !== "scheduling") return { operation: row, go: true }',
         put: 'if (row.status !== "scheduling") return { operation: row, go: false }',

@@ -71,6 +71,18 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
         why: "Parallel creations of an organization wait for each other."
       },
       {
+        id: "quota-person-others",
+        find: "organization_person(own.org_id) = it.person",
+        put: "true",
+        why: "An organization that counts for another owner is not counted for this one."
+      },
+      {
+        id: "quota-person-scheduled",
+        find: "where b.current_state <> 'init' and",
+        put: "where",
+        why: "Branches that wait for their copy take no disk."
+      },
+      {
         id: "quota-deleted-branch-free",
         find: "where not d.branch_id in (select",
         put: "where true or not d.branch_id in (select",

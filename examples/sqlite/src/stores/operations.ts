@@ -17,13 +17,16 @@ import { nextOf, Sqlite } from "../Sqlite.ts"
 export const open = "doc ->> 'status' in ('scheduling', 'running', 'cancelling')"
 
 const owners = "membership where doc ->> 'org_id' = ?1 and doc ->> 'role' = 'owner'"
-/** The person that organization `?1` counts for: the core's `personOf` in SQL. */
+/** The core's `personOf` of organization `?1`. */
 const person = `select coalesce(
   (select id from organization where id = ?1 and doc ->> 'personal'),
   (select user_id from organization_founder
    where org_id = ?1 and user_id in (select doc ->> 'user_id' from ${owners})),
   (select doc ->> 'user_id' from ${owners} order by doc ->> 'joined_at', doc ->> 'user_id' limit 1),
   ?1) as person`
+
+export const personOf = (query: Sqlite["Service"]["query"], org: OrgId) =>
+  Effect.map(query(person, org), ([row]) => String(row?.["person"]))
 
 const operations = Effect.gen(function* () {
   const { query, run, transaction } = yield* Sqlite
@@ -40,8 +43,6 @@ const operations = Effect.gen(function* () {
       })
     )
 
-  const personOf = (org: OrgId) => Effect.map(query(person, org), ([row]) => String(row?.["person"]))
-
   return OperationStore.of({
     insert: (operation) => operations.put(operation.id, operation),
     find: operations.get,
@@ -54,7 +55,7 @@ const operations = Effect.gen(function* () {
         Effect.gen(function* () {
           const rows = yield* operations.where(`${open} order by rowid`)
           const people = new Map<OrgId, string>()
-          for (const { org_id } of rows) if (!people.has(org_id)) people.set(org_id, yield* personOf(org_id))
+          for (const { org_id } of rows) if (!people.has(org_id)) people.set(org_id, yield* personOf(query, org_id))
           const known = (org: OrgId) => people.get(org) ?? org
           const keyOf = (turn: string) => `${limits.class} ${turn}`
           const turns = yield* query("select key, served from operation_turn")
@@ -78,7 +79,7 @@ const operations = Effect.gen(function* () {
         })
       ),
     release: (id, lease) => Effect.asVoid(whereHeld(id, lease, { lease_owner: null, lease_until: null })),
-    personOf,
+    personOf: (org) => personOf(query, org),
     list: (project, { action, branch_id, endpoint_id, status }, page) => {
       const wanted = Object.entries({ action, branch_id, endpoint_id, status })
       const fits = wanted.map(([member], n) => `(?${n + 2} is null or doc ->> '${member}' = ?${n + 2})`)

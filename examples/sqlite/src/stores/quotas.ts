@@ -1,8 +1,8 @@
 /** What organizations hold of their quotas, counted from the rows of the other stores. */
-import { type Amounts, BranchId, type QuotaName, QuotaStore } from "@narthex/core"
+import { type Amounts, BranchId, OrgId, type QuotaName, QuotaStore } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Sqlite } from "../Sqlite.ts"
-import { open } from "./operations.ts"
+import { open, personOf } from "./operations.ts"
 
 /** Projects that are not deleted, of organization `?1`. */
 const own = "select id from project where doc ->> '$.project.org_id' = ?1 and doc ->> 'deleted_at' is null"
@@ -33,6 +33,10 @@ const counts: Record<QuotaName, string> = {
     and org_id in (select id from organization)`,
   disk_bytes: "select ifnull(sum(bytes), 0) from branch_disk where org_id = ?1"
 }
+
+/** The bytes of each organization's branches that are made. */
+const made = `select org_id, sum(bytes) as bytes from branch_disk
+  where branch_id in (select id from branch where doc ->> '$.branch.current_state' <> 'init') group by org_id`
 
 const quotas = Effect.gen(function* () {
   const { query, run, transaction } = yield* Sqlite
@@ -75,6 +79,16 @@ const quotas = Effect.gen(function* () {
     bytesOf: (branch) =>
       Effect.map(query("select bytes from branch_disk where branch_id = ?1", branch), ([row]) =>
         Number(row?.["bytes"] ?? 0)
+      ),
+    bytesOfPerson: (org) =>
+      transaction(
+        Effect.gen(function* () {
+          const wanted = yield* personOf(query, org)
+          let sum = 0
+          for (const row of yield* query(made))
+            if ((yield* personOf(query, OrgId.make(String(row["org_id"])))) === wanted) sum += Number(row["bytes"])
+          return sum
+        })
       ),
     expectBytes: (org, branch, bytes) =>
       Effect.asVoid(run("insert or replace into branch_disk values (?1, ?2, ?3, null)", branch, org, bytes)),

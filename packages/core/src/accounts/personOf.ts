@@ -10,6 +10,7 @@
 import { Order } from "effect"
 import type { OrgId, UserId } from "../Ids.ts"
 import type { Membership } from "./Membership.ts"
+import type { Organization } from "./Organization.ts"
 
 /** What decides it. `memberships` may contain other roles, but no other organization's. */
 export interface Ownership {
@@ -27,4 +28,27 @@ export const personOf = (org: OrgId, { founder, memberships, personal }: Ownersh
   if (personal) return org // it has the id of its person
   const owners = memberships.filter(({ role }) => role === "owner").toSorted(byStanding)
   return (owners.find(({ user_id }) => user_id === founder) ?? owners[0])?.user_id ?? org
+}
+
+/** What decides it for all organizations. */
+export interface Ownerships {
+  readonly organizations: ReadonlyArray<Organization>
+  readonly founders: ReadonlyArray<{ readonly org: OrgId; readonly user: UserId }>
+  readonly memberships: ReadonlyArray<Membership>
+}
+
+/** `personOf` for any organization. Each is looked for once. */
+export const personAmong = ({ founders, memberships, organizations }: Ownerships) => {
+  const known = new Map<OrgId, OrgId | UserId>()
+  return (org: OrgId): OrgId | UserId => {
+    const person =
+      known.get(org) ??
+      personOf(org, {
+        personal: organizations.some(({ id, personal }) => id === org && personal),
+        founder: founders.find((it) => it.org === org)?.user,
+        memberships: memberships.filter(({ org_id }) => org_id === org)
+      })
+    known.set(org, person)
+    return person
+  }
 }

@@ -10,3 +10,10 @@ import { Context, Effect } from "effect"
 export const ComputeTenant = Context.Reference<Effect.Effect<string | null>>("@narthex/core/computes/ComputeTenant", {
   defaultValue: () => Effect.succeed(null)
 })
+
+/**
+ * The bytes that all branches of that person take, as recorded last, without those that are being made. `null`: as above.
+ */
+export const TenantDisk = Context.Reference<Effect.Effect<number | null>>("@narthex/core/computes/TenantDisk", {
+  defaultValue: () => Effect.succeed(null)
+})

@@ -10,7 +10,7 @@
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
 import type { Membership } from "../accounts/Membership.ts"
 import type { Organization } from "../accounts/Organization.ts"
-import { personOf } from "../accounts/personOf.ts"
+import { personAmong } from "../accounts/personOf.ts"
 import type { BranchId, EndpointId, OperationId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
@@ -120,22 +120,10 @@ export class OperationStore extends Context.Service<
         const positions = new Map((yield* order.all).map((row) => [row.id, row.position]))
         return (yield* operations.all).toSorted((a, b) => (positions.get(a.id) ?? 0) - (positions.get(b.id) ?? 0))
       })
-      /** The person of an organization, which is looked for once. */
-      const people = Effect.gen(function* () {
-        const [all, founded, members] = [yield* organizations.all, yield* founders.all, yield* memberships.all]
-        const known = new Map<OrgId, string>()
-        return (org: OrgId) => {
-          const person =
-            known.get(org) ??
-            personOf(org, {
-              personal: all.some(({ id, personal }) => id === org && personal),
-              founder: founded.find((it) => it.org === org)?.user,
-              memberships: members.filter(({ org_id }) => org_id === org)
-            })
-          known.set(org, person)
-          return person
-        }
-      })
+      const people = Effect.map(
+        Effect.all({ organizations: organizations.all, founders: founders.all, memberships: memberships.all }),
+        personAmong
+      )
       const next = Effect.fnUntraced(function* (counter: "fence" | "position") {
         const value = Option.getOrElse(yield* counters.get(counter), () => 0) + 1
         yield* counters.put(counter, value)

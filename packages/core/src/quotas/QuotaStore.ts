@@ -9,6 +9,7 @@ import { Context, type DateTime, Effect, HashSet, Layer, Option } from "effect"
 import type { StoredInvitation } from "../accounts/Invitation.ts"
 import type { Membership } from "../accounts/Membership.ts"
 import { type Organization, personalOrgId } from "../accounts/Organization.ts"
+import { personAmong } from "../accounts/personOf.ts"
 import type { BranchDiskUsage } from "../computes/ComputeDriver.ts"
 import type { BranchId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -52,6 +53,11 @@ export class QuotaStore extends Context.Service<
     readonly addFounder: (org: OrgId, user: UserId) => Effect.Effect<void, StorageError>
     /** The bytes of a branch, as recorded last; 0 for an unknown one. */
     readonly bytesOf: (branch: BranchId) => Effect.Effect<number, StorageError>
+    /**
+     * The bytes, as recorded last, of the branches whose organizations count for the same person as this one (`personOf` of
+     * `accounts/`). A branch counts from the end of `init` on, when its data is made.
+     */
+    readonly bytesOfPerson: (org: OrgId) => Effect.Effect<number, StorageError>
     /** Records the bytes that a branch will have, until it is measured. */
     readonly expectBytes: (org: OrgId, branch: BranchId, bytes: number) => Effect.Effect<void, StorageError>
     /** The sizes of these branches, in any order. Those are left out whose present data has not been measured. */
@@ -184,6 +190,15 @@ export class QuotaStore extends Context.Service<
         addFounder: (org, user) => founders.put(org, { org, user }),
         bytesOf: (branch) =>
           Effect.map(disk.get(branch), (row) => Option.match(row, { onNone: () => 0, onSome: ({ bytes }) => bytes })),
+        bytesOfPerson: (org) =>
+          Effect.gen(function* () {
+            const known = { organizations: organizations.all, founders: founders.all, memberships: memberships.all }
+            const person = personAmong(yield* Effect.all(known))
+            const states = new Map((yield* branches.all).map(({ branch }) => [branch.id, branch.current_state]))
+            const isMade = (row: Disk) => (states.get(row.branch) ?? "init") !== "init"
+            const rows = (yield* disk.all).filter((row) => isMade(row) && person(row.org) === person(org))
+            return rows.reduce((sum, { bytes }) => sum + bytes, 0)
+          }),
         expectBytes: (org, branch, bytes) => disk.put(branch, { org, branch, bytes, measured_at: null }),
         sizesOf: (wanted) =>
           Effect.map(disk.all, (rows) =>

@@ -4,12 +4,12 @@
  *
  * Every change of the record is made only while the claim is the latest one (`whileHeld`), and the driver gets the
  * claim's number as `ComputeFence`. So whatever a worker does after it has lost an operation changes nothing. The driver can
- * ask for the person that the operation counts for (`ComputeTenant`).
+ * ask for the person that the operation counts for (`ComputeTenant`), and for the disk that this person takes (`TenantDisk`).
  */
 import { DateTime, Duration, Effect, Option, Queue, Random, Result } from "effect"
 import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
 import { ComputeFence } from "../computes/ComputeFence.ts"
-import { ComputeTenant } from "../computes/ComputeTenant.ts"
+import { ComputeTenant, TenantDisk } from "../computes/ComputeTenant.ts"
 import { makeOperationId, type OperationId } from "../Ids.ts"
 import { isFinal, StoredOperation } from "../operations/Operation.ts"
 import { classOf, type OperationClass } from "../operations/OperationClass.ts"
@@ -19,6 +19,7 @@ import type { ClaimedOperation } from "../operations/TakenPlace.ts"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { BranchStore } from "../projects/BranchStore.ts"
 import type { EndpointStore } from "../projects/EndpointStore.ts"
+import { QuotaStore } from "../quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { abandonable } from "./abandonable.ts"
@@ -34,6 +35,7 @@ export type Needs =
   | EndpointStore
   | Operations
   | OperationStore
+  | QuotaStore
   | Transaction
 
 /** After how long an operation is tried again that has to wait for its branch's parent. */
@@ -45,6 +47,7 @@ export const makePerformer = Effect.gen(function* () {
   const context = yield* Effect.context<Needs>()
   const store = yield* OperationStore
   const operations = yield* Operations
+  const quotas = yield* QuotaStore
   const { run } = yield* Transaction
   const policy = yield* RunnerPolicy
   const { classes, grace, lease, per_parent } = policy
@@ -168,6 +171,7 @@ export const makePerformer = Effect.gen(function* () {
     })
 
   const tenantOf = ({ org_id }: StoredOperation) => Effect.orElseSucceed(store.personOf(org_id), () => null)
+  const diskOf = ({ org_id }: StoredOperation) => Effect.orElseSucceed(quotas.bytesOfPerson(org_id), () => null)
 
   /** Runs a step of an action under the lease. `Failure`: why it was abandoned. */
   const underLease = <A, E, R>(operation: StoredOperation, step: Effect.Effect<A, E, R>, deadline: Duration.Duration) =>
@@ -178,7 +182,8 @@ export const makePerformer = Effect.gen(function* () {
       const over = Effect.raceFirst(late, keepLease(operation, looks))
       const asked = step.pipe(
         Effect.provideService(ComputeFence, operation.fence),
-        Effect.provideService(ComputeTenant, tenantOf(operation))
+        Effect.provideService(ComputeTenant, tenantOf(operation)),
+        Effect.provideService(TenantDisk, diskOf(operation))
       )
       return yield* abandonable(asked, over, grace).pipe(
         Effect.ensuring(

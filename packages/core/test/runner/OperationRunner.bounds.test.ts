@@ -4,10 +4,11 @@ import { Deferred, Duration, Effect, Fiber, Logger, Option, References } from "e
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { ComputeFence } from "../../src/computes/ComputeFence.ts"
-import { ComputeTenant } from "../../src/computes/ComputeTenant.ts"
+import { ComputeTenant, TenantDisk } from "../../src/computes/ComputeTenant.ts"
 import type { StoredOperation } from "../../src/operations/Operation.ts"
 import { classOf } from "../../src/operations/OperationClass.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
 import { makePerformer } from "../../src/runner/makePerformer.ts"
 import { defaultRunnerSettings } from "../../src/runner/RunnerPolicy.ts"
 import { anotherRunner, Core, Machines, settle } from "../memory/core.ts"
@@ -155,6 +156,19 @@ describe("A call of the driver that hangs", () => {
       yield* setDesiredState(project, endpoint, "active")
       yield* runOne
       assert.deepStrictEqual(asked, [yield* (yield* OperationStore).personOf(project.org_id)])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a driver can ask for the disk that this person takes", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { branch, endpoint, project } = yield* readyProject
+      yield* (yield* QuotaStore).expectBytes(project.org_id, branch.id, 4_096)
+      const asked: Array<number | null> = []
+      machines.before = () => Effect.flatMap(TenantDisk, (disk) => Effect.map(disk, (bytes) => void asked.push(bytes)))
+      yield* setDesiredState(project, endpoint, "active")
+      yield* runOne
+      assert.deepStrictEqual(asked, [4_096])
     }).pipe(Effect.provide(Core))
   )
 

@@ -297,4 +297,34 @@ export const quotaStoreContract = contract<Ports | Transaction>("QuotaStore", (i
       yield* store.recordBytes([], at(5))
       assert.strictEqual(yield* held(org, "disk_bytes"), 0)
     }))
+
+  it("a person takes the disk of the branches of all organizations that count for them, once they are made", () =>
+    Effect.gen(function* () {
+      const [accounts, store] = [yield* AccountStore, yield* QuotaStore]
+      const [ada, bob] = [aUser().id, aUser().id]
+      const personal = anOrganization({ id: personalOrgId(ada), personal: true })
+      yield* accounts.putOrganization(personal)
+      const [founded, owned, joined, without] = [yield* aTeam, yield* aTeam, yield* aTeam, yield* aTeam]
+      yield* store.addFounder(founded, ada)
+      for (const org of [personal.id, founded, owned])
+        yield* accounts.putMembership(aMembership(org, ada, { role: "owner" }))
+      yield* accounts.putMembership(aMembership(joined, bob, { role: "owner" }))
+      yield* accounts.putMembership(aMembership(joined, ada, { role: "owner", joined_at: at(1) }))
+      const bytes = [1, 20, 300, 4_000, 50_000]
+      for (const [n, org] of [personal.id, founded, owned, joined, without].entries()) {
+        const made = yield* aBranchOf(yield* aProjectOf(org))
+        yield* store.expectBytes(org, made.id, bytes[n] ?? 0)
+      }
+
+      for (const org of [personal.id, founded, owned]) assert.strictEqual(yield* store.bytesOfPerson(org), 321)
+      assert.strictEqual(yield* store.bytesOfPerson(joined), 4_000)
+      assert.strictEqual(yield* store.bytesOfPerson(without), 50_000)
+      assert.strictEqual(yield* store.bytesOfPerson(anOrgId()), 0)
+
+      const making = yield* aBranchOf(yield* aProjectOf(owned), { current_state: "init" })
+      yield* store.expectBytes(owned, making.id, 600)
+      assert.strictEqual(yield* store.bytesOfPerson(founded), 321)
+      yield* (yield* BranchStore).put(new Branch({ ...making, current_state: "ready" }))
+      assert.strictEqual(yield* store.bytesOfPerson(founded), 921)
+    }))
 })

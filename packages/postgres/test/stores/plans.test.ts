@@ -23,6 +23,7 @@ import {
   OverviewStore,
   ProjectId,
   ProjectStore,
+  QuotaStore,
   SessionId,
   SessionStore,
   UserId
@@ -114,6 +115,7 @@ const asks = Effect.gen(function* () {
   yield* (yield* CredentialStore).byKeyDigest(["d7"])
   yield* (yield* CredentialStore).byKeyDigest(["d7", "other"])
   yield* (yield* CredentialStore).bySession(SessionId.make("s7"), org)
+  yield* (yield* QuotaStore).bytesOfPerson(org)
   yield* keys.findByDigest(["d7", "other"])
   yield* keys.list(org, null, at(0), page)
   yield* keys.list(org, user, at(0), page)
