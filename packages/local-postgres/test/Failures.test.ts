@@ -1,14 +1,14 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
+import { chmod, mkdir, mkdtemp, readdir, rm, statfs, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { BranchId, ComputeDriver, type ComputeFailed, EndpointId } from "@narthex/core"
+import { BranchId, ComputeDriver, type ComputeFailed, EndpointId, TenantDisk } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Context, Deferred, Effect, Fiber, Layer, Option, References } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Option, References, Schema } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
 import { asComputeFailed } from "../src/computes/asComputeFailed.ts"
-import { diskRoom } from "../src/computes/copyRoom.ts"
+import { diskRoom, overShare } from "../src/computes/copyRoom.ts"
 import { LocalPostgresError } from "../src/machine/LocalPostgresError.ts"
 import { postgresPrograms } from "../testing/postgresPrograms.ts"
 import { closedDirectory, dataDirectory, kinds } from "./support.ts"
@@ -119,7 +119,7 @@ describe("failures of local computes", { tags: [tag] }, () => {
     Effect.gen(function* () {
       const source = yield* closedDirectory
       yield* Effect.promise(() => writeFile(join(source, "data"), Buffer.alloc(1_000_000, 1)))
-      const withRoom = diskRoom({ free: Effect.succeed(2_500_000), reserve: 1_000_000 })
+      const withRoom = diskRoom({ free: Effect.succeed(2_500_000), reserve: 1_000_000, share: 4 })
       const [begun, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const copy = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end))
       const first = yield* Effect.forkChild(withRoom(source, () => copy))
@@ -129,6 +129,49 @@ describe("failures of local computes", { tags: [tag] }, () => {
       yield* Fiber.join(first)
       yield* withRoom(source, () => Effect.void)
     })
+  )
+
+  it.live("a person who takes their share of the disk gets no further branch, and another person does", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      const built = yield* Layer.build(LocalComputeDriver.layer({ dataDir, binaries: choice }))
+      const driver = Context.get(built, ComputeDriver)
+      const { bavail, bsize } = yield* Effect.promise(() => statfs(dataDir))
+      const made = (branch: BranchId, taken: Effect.Effect<number | null>) =>
+        Effect.provideService(driver.createBranch(branch, Option.none()), TenantDisk, taken)
+      const failure = yield* Effect.flip(made(parent, Effect.succeed(5 * bavail * bsize)))
+      assert.match(
+        failure.reason,
+        /^With this branch those of your organizations would take [\d.]+ GiB\. .* larger disk\.$/
+      )
+      assert.deepStrictEqual([failure.busy, failure.retryable], [undefined, true])
+      yield* made(parent, Effect.succeed(0))
+      yield* made(child, Effect.never)
+    })
+  )
+
+  it.effect.prop(
+    "what one person may take of the disk falls as it fills, and leaves some for others",
+    [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))],
+    ([people]) =>
+      Effect.sync(() => {
+        // Everyone takes as much as they may, one at a time.
+        const taken = new Array<number>(people).fill(0)
+        const size = 10_000
+        let left = size
+        for (let turn = 0, refused = 0; refused < people; turn++) {
+          const person = turn % people
+          const wanted = (taken[person] ?? 0) + 1
+          const isRefused = overShare(wanted, left - 1, 4) !== undefined
+          refused = isRefused ? refused + 1 : 0
+          if (!isRefused) {
+            taken[person] = wanted
+            left--
+          }
+        }
+        assert.isAtLeast(left, Math.floor(size / (4 * people + 1)))
+        assert.isUndefined(overShare(1, left - 1, 4))
+      })
   )
 
   it.live("a start waits for processes of the server before, which the kernel is still taking down", () =>

@@ -239,6 +239,12 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         why: "A copy leaves the reserve of the disk free."
       },
       {
+        id: "copies-share",
+        find: "taken <= share * left\n    ? undefined",
+        put: "true\n    ? undefined",
+        why: "Copies of one person leave some of the disk for others."
+      },
+      {
         id: "copies-under-way",
         find: "if (left < underWay) {",
         put: "if (left < 0) {",

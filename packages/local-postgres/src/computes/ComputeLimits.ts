@@ -12,6 +12,8 @@ export interface ComputeLimits {
   readonly copied_without_slot: number
   /** Bytes that a copy leaves free on the disk. */
   readonly disk_reserve: number
+  /** How many times what a copy leaves free, beside the reserve, all branches of its person may take with it. */
+  readonly disk_share: number
   /** How long a call waits for the end of one that it takes over from. */
   readonly takeover_within: Duration.Duration
   /** How much longer a suspend may take to find out whether the next start has roles to apply. */
@@ -26,6 +28,7 @@ export const defaultComputeLimits: ComputeLimits = {
   copies_per_parent: 3,
   copied_without_slot: 256 * 1024 * 1024,
   disk_reserve: 256 * 1024 * 1024,
+  disk_share: 4,
   takeover_within: Duration.seconds(10),
   seal_patience: Duration.seconds(2),
   comparison_within: Duration.seconds(5)

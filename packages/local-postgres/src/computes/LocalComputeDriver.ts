@@ -89,7 +89,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   const diskUsageOf = makeDiskUsage()
   const { confirm, fenced } = branchFences(limits.takeover_within)
   const inPlace = copyPlaces(limits.copies_per_parent)
-  const disk = { free: freeBytes(branches), reserve: limits.disk_reserve }
+  const disk = { free: freeBytes(branches), reserve: limits.disk_reserve, share: limits.disk_share }
   const withRoom = diskRoom(disk)
 
   const clusterOf = (branch: BranchId) =>

@@ -5,9 +5,14 @@
  */
 import { ComputeFailed } from "@narthex/core"
 import { Effect } from "effect"
-import type { ImpossibleRequest, LocalPostgresFailure, NoRoomNow } from "../machine/LocalPostgresError.ts"
+import type {
+  DiskShareTaken,
+  ImpossibleRequest,
+  LocalPostgresFailure,
+  NoRoomNow
+} from "../machine/LocalPostgresError.ts"
 
-export type DriverFailure = LocalPostgresFailure | ImpossibleRequest | NoRoomNow
+export type DriverFailure = LocalPostgresFailure | DiskShareTaken | ImpossibleRequest | NoRoomNow
 
 export const asComputeFailed = <A, R>(effect: Effect.Effect<A, DriverFailure, R>) => Effect.mapError(effect, failureOf)
 
@@ -23,6 +28,8 @@ const failureOf = (error: DriverFailure) => {
   switch (error._tag) {
     case "ImpossibleRequest":
       return new ComputeFailed({ reason: error.reason, retryable: false })
+    case "DiskShareTaken":
+      return new ComputeFailed({ reason: error.reason, retryable: true })
     case "NoRoomNow":
       return new ComputeFailed({ reason: error.reason, retryable: true, busy: true })
     case "LocalPostgresError": {

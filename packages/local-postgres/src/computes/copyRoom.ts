@@ -1,8 +1,8 @@
-/** Room for copies: how many of one running parent at a time, and how much of the disk. */
+/** Room for copies: how many of one running parent at a time, how much of the disk, and how much of it for one person. */
 import { statfs } from "node:fs/promises"
-import type { BranchId } from "@narthex/core"
+import { type BranchId, TenantDisk } from "@narthex/core"
 import { Effect, Metric } from "effect"
-import { attempt, LocalPostgresError, NoRoomNow } from "../machine/LocalPostgresError.ts"
+import { attempt, DiskShareTaken, LocalPostgresError, NoRoomNow } from "../machine/LocalPostgresError.ts"
 import { runProgram } from "../machine/runProgram.ts"
 
 /** Runs a copy when fewer than `most` of the same running parent are being made. Each may need a slot of the parent. */
@@ -45,18 +45,44 @@ interface Disk {
   readonly free: Effect.Effect<number, LocalPostgresError>
   /** Bytes that stay free. */
   readonly reserve: number
+  /**
+   * How many times what the disk has left a person may take of it. This bound falls as the disk fills: with 4, one person may
+   * take four fifths of the room, two may take four ninths each, and there is always some for one who takes little.
+   */
+  readonly share: number
 }
+
+const gibibytes = (bytes: number) => `${Math.round((bytes / 2 ** 30) * 100) / 100} GiB`
+
+/**
+ * Why a person may not make a copy with which their branches take so many bytes and the disk has so many left; `undefined`:
+ * they may.
+ */
+export const overShare = (taken: number, left: number, share: number): string | undefined =>
+  taken <= share * left
+    ? undefined
+    : `With this branch those of your organizations would take ${gibibytes(taken)}. What the disk has left is kept for others: ` +
+      `delete branches that are not needed, or ask the operator for a larger disk.`
+
+/** How long a store may take to tell what a person takes of the disk. */
+const answersWithin = "1 second"
+
+const takenByPerson = Effect.flatMap(TenantDisk, (asked) =>
+  Effect.timeoutOrElse(asked, { duration: answersWithin, orElse: () => Effect.succeed(null) })
+)
 
 /**
  * Runs a copy of the data in `source` when the disk keeps its reserve after it and after the copies under way, which
- * have not written all of their bytes yet. It waits for those as `busy`; without them it fails. `copy` gets the size of the
+ * have not written all of their bytes yet. It waits for those as `busy`; without them it fails. It fails also for a person
+ * who takes their share of the disk (docs/design/proxy.md P39). `copy` gets the size of the
  * data, in bytes.
  */
-export const diskRoom = ({ free, reserve }: Disk) => {
+export const diskRoom = ({ free, reserve, share }: Disk) => {
   let underWay = 0
   return <A, E, R>(source: string, copy: (size: number) => Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const size = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
+      const taken = yield* takenByPerson
       const take = Effect.gen(function* () {
         const left = (yield* free) - size - reserve
         if (left < 0) {
@@ -66,6 +92,8 @@ export const diskRoom = ({ free, reserve }: Disk) => {
         if (left < underWay) {
           return yield* new NoRoomNow({ reason: "Other copies take the free disk space; this one waits for them." })
         }
+        const refusal = taken === null ? undefined : overShare(taken + size, left - underWay, share)
+        if (refusal !== undefined) return yield* new DiskShareTaken({ reason: refusal })
         underWay += size
       })
       const leave = Effect.sync(() => {
@@ -80,7 +108,7 @@ export const diskRoom = ({ free, reserve }: Disk) => {
 }
 
 /** Fails as `busy` when less than the reserve is free: a server that starts writes, and a full disk stops all of them. */
-export const hasReserve = Effect.fnUntraced(function* ({ free, reserve }: Disk) {
+export const hasReserve = Effect.fnUntraced(function* ({ free, reserve }: Omit<Disk, "share">) {
   const bytes = yield* free
   if (bytes >= reserve) return
   yield* Effect.logError(`The disk of the computes is nearly full: no compute starts. ${bytes} bytes are free.`)

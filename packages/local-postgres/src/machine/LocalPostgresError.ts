@@ -76,6 +76,15 @@ export class NoRoomNow extends Schema.TaggedError<NoRoomNow>()("NoRoomNow", {
   }
 }
 
+/** The branches of the person take their share of the disk already. `reason` names nothing of this machine. */
+export class DiskShareTaken extends Schema.TaggedError<DiskShareTaken>()("DiskShareTaken", {
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
 export type LocalPostgresFailure =
   | PostgresBinariesMissing
   | DataDirectoryLocked
