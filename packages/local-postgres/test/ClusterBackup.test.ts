@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { type Cluster, clusterAt } from "../src/cluster/Cluster.ts"
 import { copyRunning } from "../src/cluster/ClusterBackup.ts"
@@ -80,6 +80,23 @@ describe("a copy of a running cluster", { tags: [tag] }, () => {
       const slots = yield* copied(yield* BranchCluster, { branch, slot: false }, recycle)
       assert.deepStrictEqual(slots, [0, 1])
       assert.deepStrictEqual(yield* rowsOn(branch), [{ n: 1 }])
+    }).pipe(Effect.provide(runningBranch(0)))
+  )
+
+  it.live("has every row, also if several are made at once while the cluster writes", () =>
+    Effect.gen(function* () {
+      yield* kept
+      const source = yield* BranchCluster
+      const writing = asSupervisor(source, "postgres", (sql) =>
+        Effect.forever(sql`SELECT pg_logical_emit_message(false, 'test', repeat('x', 1000))::text`)
+      )
+      const writer = yield* Effect.forkChild(writing)
+      const branches = [1, 2, 3].map((n) => BranchId.make(`br-${n}`))
+      // The end of each backup follows a new segment, so it lies early in one, and its beginning late in another.
+      const next = (cluster: Cluster) => asSupervisor(cluster, "postgres", (sql) => sql`SELECT pg_switch_wal()::text`)
+      yield* Effect.forEach(branches, (branch) => copied(source, { branch, slot: false }, next), { concurrency: 3 })
+      yield* Fiber.interrupt(writer)
+      for (const branch of branches) assert.deepStrictEqual(yield* rowsOn(branch), [{ n: 1 }])
     }).pipe(Effect.provide(runningBranch(0)))
   )
 

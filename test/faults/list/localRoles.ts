@@ -89,6 +89,25 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
+    file: "packages/local-postgres/src/cluster/walSegments.ts",
+    tests: ["packages/local-postgres/test/walSegments.test.ts"],
+    faults: [
+      {
+        id: "wal-last-segment",
+        find: "const [one, end] = [from / bytes, (to - 1n) / bytes]",
+        put: "const [one, end] = [from / bytes, from / bytes + (to - 1n - from) / bytes]",
+        why: "A copy has the segment in which its backup ends."
+      },
+      {
+        id: "wal-boundary",
+        find: "(to - 1n) / bytes]",
+        put: "to / bytes]",
+        why: "A backup that ends with a segment does not wait for the next."
+      }
+    ]
+  },
+  {
+    area: "computes",
     file: "packages/local-postgres/src/cluster/ClusterBackup.ts",
     tests: ["packages/local-postgres/test/ClusterBackup.test.ts"],
     faults: [

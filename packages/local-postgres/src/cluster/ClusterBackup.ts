@@ -3,7 +3,7 @@
  * copied while they change, and the WAL of that time repairs the copy at its first start.
  *
  * Pitfall: copying without the whole WAL of the backup. A checkpoint during the copy may recycle it: either a temporary
- * slot of the same session retains it, or the copy fails if a part is gone.
+ * slot of the same session retains it, or a copy of whose WAL a part is gone is repeated with one.
  * Pitfall: a slot for each copy. From its creation to its end Postgres syncs its files about fourteen times, each of these
  * waits for the journal of the file system, and on a busy machine one of them waited for a third of a second.
  * Pitfall: leaving out `backup_label`. Without it a torn copy starts and is silently corrupt.
@@ -18,6 +18,7 @@ import { ownerOf, type PostgresUser } from "../machine/PostgresUser.ts"
 import { asSupervisor } from "./asSupervisor.ts"
 import type { Cluster } from "./Cluster.ts"
 import { copyInto } from "./ClusterCopy.ts"
+import { walSegments } from "./walSegments.ts"
 
 /** Part of the WAL of a backup was recycled before it was copied. */
 class WalRecycled extends Data.TaggedError("WalRecycled")<{ readonly segment: string }> {}
@@ -40,7 +41,7 @@ export interface Backup {
 export const copyRunning = Effect.fn("copyRunning")(function* (backup: Backup) {
   const repeated = Effect.fnUntraced(function* ({ segment }: WalRecycled) {
     yield* Effect.logInfo(
-      `Copying ${backup.source.data} took longer than ${segment} is kept: it is repeated with a slot.`
+      `The WAL segment ${segment} was recycled while ${backup.source.data} was copied. It is copied again, with a slot.`
     )
     yield* attempt(`Clearing ${backup.copy}`, () => rm(backup.copy, { recursive: true, force: true }))
     yield* backUp({ ...backup, slot: true })
@@ -86,15 +87,14 @@ const backUp = Effect.fnUntraced(function* ({ copy, copying = copyInto, slot, so
       yield* attempt(`Making the directories of ${copy}`, () => eachLevel(["", ...tree.directories], makeOne))
       for (const part of Arrays.chunksOf(tree.files, filesAtOnce)) yield* copying(source.data, copy, part)
       yield* copyOne(control) // last, because it must not be older than the other files
-      const [ended] = yield* sql<{ labelfile: string; wal: ReadonlyArray<string> }>`
-        WITH ended AS (SELECT * FROM pg_backup_stop(false)),
-             whole AS (SELECT labelfile, ${begun?.at ?? ""}::pg_lsn - '0/0' AS first, lsn - '0/0' AS last FROM ended)
-        SELECT labelfile, ARRAY(
-          SELECT pg_walfile_name('0/0'::pg_lsn + at)
-          FROM generate_series(first, last, pg_size_bytes(current_setting('wal_segment_size'))::numeric) AS at
-        ) AS wal FROM whole`
-      if (ended === undefined) {
-        return yield* new LocalPostgresError({ operation: "Ending a backup", reason: "Postgres returned no label" })
+      const [ended] = yield* sql<{ labelfile: string; last: string; size: number }>`
+        SELECT labelfile, lsn::text AS last, pg_size_bytes(current_setting('wal_segment_size'))::int AS size
+        FROM pg_backup_stop(false)`
+      const timeline = Number(/^START TIMELINE: (\d+)$/m.exec(ended?.labelfile ?? "")?.[1])
+      const needed = walSegments({ timeline, first: begun?.at ?? "", last: ended?.last ?? "", size: ended?.size ?? 0 })
+      if (ended === undefined || needed === undefined) {
+        const reason = `Postgres returned no label, or no place in the WAL: ${begun?.at} to ${ended?.last}`
+        return yield* new LocalPostgresError({ operation: "Ending a backup", reason })
       }
       yield* attempt("Writing backup_label", async () => {
         await writeFile(join(copy, "backup_label"), ended.labelfile, { flag: "wx", mode: 0o600 })
@@ -102,10 +102,10 @@ const backUp = Effect.fnUntraced(function* ({ copy, copying = copyInto, slot, so
       })
       const listed = attempt("Listing the WAL", () => readdir(join(source.data, "pg_wal")))
       const histories = (yield* listed).filter((name) => name.endsWith(".history"))
-      yield* Effect.forEach([...histories, ...ended.wal], (name) => copyOne(join("pg_wal", name)), { discard: true })
+      yield* Effect.forEach([...histories, ...needed], (name) => copyOne(join("pg_wal", name)), { discard: true })
       // Postgres renames a segment before it writes another into it: what still has its name was copied whole.
       const left = new Set(yield* listed)
-      const segment = ended.wal.find((name) => !left.has(name))
+      const segment = needed.find((name) => !left.has(name))
       if (segment !== undefined) return yield* new WalRecycled({ segment })
     })
   )
