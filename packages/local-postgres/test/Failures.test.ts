@@ -1,15 +1,15 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, statfs, symlink, writeFile } from "node:fs/promises"
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { BranchId, ComputeDriver, type ComputeFailed, EndpointId, TenantDisk } from "@narthex/core"
+import { BranchId, ComputeDriver, type ComputeFailed, EndpointId, StorageError, TenantDisk } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Context, Deferred, Effect, Fiber, Layer, Option, References, Schema } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Option, References, Result, Schema } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
 import { asComputeFailed } from "../src/computes/asComputeFailed.ts"
-import { diskRoom, overShare } from "../src/computes/copyRoom.ts"
-import { LocalPostgresError } from "../src/machine/LocalPostgresError.ts"
+import { diskRoom, mayTake } from "../src/computes/copyRoom.ts"
+import { DiskShareTaken, LocalPostgresError } from "../src/machine/LocalPostgresError.ts"
 import { postgresPrograms } from "../testing/postgresPrograms.ts"
 import { closedDirectory, dataDirectory, kinds } from "./support.ts"
 
@@ -42,6 +42,11 @@ const refusing = Effect.acquireRelease(
     return { binaries: own, refusals }
   }),
   ({ binaries }) => Effect.promise(() => rm(binaries, { recursive: true }))
+)
+
+/** A directory with as many bytes. */
+const megabyte = Effect.tap(closedDirectory, (source) =>
+  Effect.promise(() => writeFile(join(source, "data"), Buffer.alloc(1_000_000, 1)))
 )
 
 /** The tenant reads a sentence; the operator's log gets what the machine said. */
@@ -117,60 +122,89 @@ describe("failures of local computes", { tags: [tag] }, () => {
 
   it.live("a copy waits while others take the disk space that it needs", () =>
     Effect.gen(function* () {
-      const source = yield* closedDirectory
-      yield* Effect.promise(() => writeFile(join(source, "data"), Buffer.alloc(1_000_000, 1)))
-      const withRoom = diskRoom({ free: Effect.succeed(2_500_000), reserve: 1_000_000, share: 4 })
+      const copyOf = { source: yield* megabyte, counts: false }
+      const space = Effect.succeed({ size: 2_500_000, free: 2_500_000 })
+      const withRoom = diskRoom({ space, reserve: 1_000_000, share: 4 })
       const [begun, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
       const copy = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end))
-      const first = yield* Effect.forkChild(withRoom(source, () => copy))
+      const first = yield* Effect.forkChild(withRoom(copyOf, () => copy))
       yield* Deferred.await(begun)
-      assert.strictEqual((yield* Effect.flip(withRoom(source, () => Effect.void)))._tag, "NoRoomNow")
+      assert.strictEqual((yield* Effect.flip(withRoom(copyOf, () => Effect.void)))._tag, "NoRoomNow")
       yield* Deferred.succeed(end, undefined)
       yield* Fiber.join(first)
-      yield* withRoom(source, () => Effect.void)
+      yield* withRoom(copyOf, () => Effect.void)
     })
   )
 
-  it.live("a person who takes their share of the disk gets no further branch, and another person does", () =>
+  it.live("the last part of a disk is for people who have little on it", () =>
     Effect.gen(function* () {
-      const dataDir = yield* dataDirectory(0)
-      const built = yield* Layer.build(LocalComputeDriver.layer({ dataDir, binaries: choice }))
-      const driver = Context.get(built, ComputeDriver)
-      const { bavail, bsize } = yield* Effect.promise(() => statfs(dataDir))
-      const made = (branch: BranchId, taken: Effect.Effect<number | null>) =>
-        Effect.provideService(driver.createBranch(branch, Option.none()), TenantDisk, taken)
-      const failure = yield* Effect.flip(made(parent, Effect.succeed(5 * bavail * bsize)))
-      assert.match(
-        failure.reason,
-        /^With this branch those of your organizations would take [\d.]+ GiB\. .* larger disk\.$/
-      )
-      assert.deepStrictEqual([failure.busy, failure.retryable], [undefined, true])
-      yield* made(parent, Effect.succeed(0))
-      yield* made(child, Effect.never)
+      const copyOf = { source: yield* megabyte, counts: false }
+      const asked = (free: number, taken: Effect.Effect<number, StorageError>, counts = false) => {
+        const space = Effect.succeed({ size: 100_000_000, free })
+        const copy = diskRoom({ space, reserve: 0, share: 4 })({ ...copyOf, counts }, () => Effect.void)
+        return Effect.result(Effect.provideService(copy, TenantDisk, taken))
+      }
+      const tagOf = (asked: Result.Result<void, { readonly _tag: string }>) =>
+        Result.isFailure(asked) ? asked.failure._tag : "made"
+      const of = Effect.fnUntraced(function* (...asking: Parameters<typeof asked>) {
+        return tagOf(yield* asked(...asking))
+      })
+      // More than a fifth is left.
+      assert.strictEqual(yield* of(22_000_000, Effect.succeed(78_000_000)), "made")
+      assert.strictEqual(yield* of(21_000_000, Effect.succeed(79_500_000)), "DiskShareTaken")
+      assert.strictEqual(yield* of(21_000_000, Effect.succeed(10_000_000)), "made")
+      // A reset takes the room of a branch that counts.
+      assert.strictEqual(yield* of(11_100_000, Effect.succeed(40_000_000)), "DiskShareTaken")
+      assert.strictEqual(yield* of(11_100_000, Effect.succeed(40_000_000), true), "made")
+      // The store does not answer, or not in time.
+      assert.strictEqual(yield* of(90_000_000, new StorageError({ operation: "test", cause: "test" })), "NoRoomNow")
+      assert.strictEqual(yield* of(90_000_000, Effect.never), "NoRoomNow")
     })
   )
+
+  it.live("a copy that others under way leave no share for waits for them", () =>
+    Effect.gen(function* () {
+      const copyOf = { source: yield* megabyte, counts: false }
+      const space = Effect.succeed({ size: 100_000_000, free: 3_500_000 })
+      const withRoom = diskRoom({ space, reserve: 0, share: 4 })
+      const own = withRoom(copyOf, () => Effect.void).pipe(Effect.provideService(TenantDisk, Effect.succeed(7_000_000)))
+      yield* own
+      const [begun, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const copy = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end))
+      const other = yield* Effect.forkChild(withRoom(copyOf, () => copy))
+      yield* Deferred.await(begun)
+      assert.strictEqual((yield* Effect.flip(own))._tag, "NoRoomNow")
+      yield* Deferred.succeed(end, undefined)
+      yield* Fiber.join(other)
+      yield* own
+    })
+  )
+
+  it("a person who takes their share of the disk reads a sentence, and the operator the numbers", () => {
+    const refused = Effect.runSync(Effect.flip(asComputeFailed(Effect.fail(new DiskShareTaken({ taken: 5, left: 1 })))))
+    assert.deepStrictEqual([refused.busy, refused.retryable], [undefined, true])
+    assert.notMatch(refused.reason, /\d/)
+    assert.include(refused.detail ?? "", "5 bytes")
+  })
+
+  const amounts = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))
 
   it.effect.prop(
-    "what one person may take of the disk falls as it fills, and leaves some for others",
-    [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))],
-    ([people]) =>
+    "whoever has filled a disk by copies, one who has nothing on it may take most of the rest",
+    [Schema.Array(Schema.Tuple([Schema.Literals([0, 1, 2]), amounts]))],
+    ([asked]) =>
       Effect.sync(() => {
-        // Everyone takes as much as they may, one at a time.
-        const taken = new Array<number>(people).fill(0)
-        const size = 10_000
-        let left = size
-        for (let turn = 0, refused = 0; refused < people; turn++) {
-          const person = turn % people
-          const wanted = (taken[person] ?? 0) + 1
-          const isRefused = overShare(wanted, left - 1, 4) !== undefined
-          refused = isRefused ? refused + 1 : 0
-          if (!isRefused) {
-            taken[person] = wanted
-            left--
-          }
+        const disk = { size: 10_000, share: 4 }
+        const taken = [0, 0, 0]
+        let left = disk.size
+        for (const [person, bytes] of asked) {
+          const wanted = (taken[person] ?? 0) + bytes
+          if (bytes > left || !mayTake(wanted, left - bytes, disk)) continue
+          taken[person] = wanted
+          left -= bytes
         }
-        assert.isAtLeast(left, Math.floor(size / (4 * people + 1)))
-        assert.isUndefined(overShare(1, left - 1, 4))
+        assert.isAtLeast(left, Math.floor(disk.size / 5 ** 3))
+        assert.isTrue(mayTake(Math.floor((4 * left) / 5), left - Math.floor((4 * left) / 5), disk))
       })
   )
 

@@ -89,6 +89,19 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
+    file: "packages/local-postgres/src/cluster/ClusterData.ts",
+    tests: ["packages/local-postgres/test/ClusterData.test.ts"],
+    faults: [
+      {
+        id: "data-unfinished",
+        find: "yield* Effect.onError(install, () => Effect.ignore(remove(making)))",
+        put: "yield* install",
+        why: "Creations that are cancelled again and again do not fill the disk."
+      }
+    ]
+  },
+  {
+    area: "computes",
     file: "packages/local-postgres/src/cluster/walSegments.ts",
     tests: ["packages/local-postgres/test/walSegments.test.ts"],
     faults: [
@@ -253,20 +266,26 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "copies-disk",
-        find: "const left = (yield* free) - size - reserve",
-        put: "const left = (yield* free) - size",
+        find: "const left = free - bytes - reserve",
+        put: "const left = free - bytes",
         why: "A copy leaves the reserve of the disk free."
       },
       {
         id: "copies-share",
-        find: "taken <= share * left\n    ? undefined",
-        put: "true\n    ? undefined",
+        find: "|| taken <= share * left",
+        put: "|| true",
         why: "Copies of one person leave some of the disk for others."
       },
       {
+        id: "copies-share-unknown",
+        find: "return yield* Effect.timeout(asked, answersWithin).pipe(Effect.mapError(() => new NoRoomNow({ reason })))",
+        put: "return yield* Effect.orElseSucceed(Effect.timeout(asked, answersWithin), () => null)",
+        why: "A person whose disk is not known gets no more of it meanwhile."
+      },
+      {
         id: "copies-under-way",
-        find: "if (left < underWay) {",
-        put: "if (left < 0) {",
+        find: "if (!mayTake(taken, left - underWay, ",
+        put: "if (!mayTake(taken, left, ",
         why: "Copies that begin together do not count the same free bytes."
       }
     ]

@@ -44,8 +44,8 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "runner-tenant-disk",
-        find: "Effect.provideService(TenantDisk, diskOf(operation))",
-        put: "Effect.provideService(TenantDisk, Effect.succeed(null))",
+        find: "Effect.provideService(TenantDisk, quotas.bytesOfPerson(operation.org_id))",
+        put: "Effect.provideService(TenantDisk, null)",
         why: "A driver whose computes share a disk knows what the person takes of it.",
         tests: bounds
       },

@@ -78,9 +78,15 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "quota-person-scheduled",
-        find: "where b.current_state <> 'init' and",
-        put: "where",
+        find: "o.action in ('create_timeline', 'create_branch')",
+        put: "false",
         why: "Branches that wait for their copy take no disk."
+      },
+      {
+        id: "quota-person-removed",
+        find: "(b.deleted_at is not null) = exists (",
+        put: "b.deleted_at is not null or not exists (",
+        why: "Branches whose data is removed take no disk of their person."
       },
       {
         id: "quota-deleted-branch-free",

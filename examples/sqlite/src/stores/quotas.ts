@@ -34,9 +34,12 @@ const counts: Record<QuotaName, string> = {
   disk_bytes: "select ifnull(sum(bytes), 0) from branch_disk where org_id = ?1"
 }
 
-/** The bytes of each organization's branches that are made. */
-const made = `select org_id, sum(bytes) as bytes from branch_disk
-  where branch_id in (select id from branch where doc ->> '$.branch.current_state' <> 'init') group by org_id`
+/** The bytes of each organization's branches: not of those that are being created, nor of those that are removed. */
+const made = `select org_id, sum(bytes) as bytes from branch_disk d join branch b on b.id = d.branch_id
+  where (b.doc ->> 'deleted_at' is not null) = exists (
+    select 1 from operation o where o.doc ->> 'branch_id' = b.id and o.${open}
+      and (b.doc ->> 'deleted_at' is not null or o.doc ->> 'action' in ('create_timeline', 'create_branch')))
+  group by org_id`
 
 const quotas = Effect.gen(function* () {
   const { query, run, transaction } = yield* Sqlite

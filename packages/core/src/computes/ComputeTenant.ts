@@ -6,14 +6,17 @@
  * `null`: the call belongs to no operation, or the store does not answer.
  */
 import { Context, Effect } from "effect"
+import type { StorageError } from "../StorageError.ts"
 
 export const ComputeTenant = Context.Reference<Effect.Effect<string | null>>("@narthex/core/computes/ComputeTenant", {
   defaultValue: () => Effect.succeed(null)
 })
 
 /**
- * The bytes that all branches of that person take, as recorded last, without those that are being made. `null`: as above.
+ * The bytes that all branches of that person take, as recorded last, without those that are being made. `null`: the call
+ * belongs to no operation.
  */
-export const TenantDisk = Context.Reference<Effect.Effect<number | null>>("@narthex/core/computes/TenantDisk", {
-  defaultValue: () => Effect.succeed(null)
-})
+export const TenantDisk = Context.Reference<Effect.Effect<number, StorageError> | null>(
+  "@narthex/core/computes/TenantDisk",
+  { defaultValue: () => null }
+)

@@ -31,6 +31,9 @@ export interface Holder {
   readonly now: DateTime.Utc
 }
 
+/** The operations that make the first data of a branch. */
+const creating: ReadonlySet<unknown> = new Set(["create_timeline", "create_branch"])
+
 export class QuotaStore extends Context.Service<
   QuotaStore,
   {
@@ -55,7 +58,7 @@ export class QuotaStore extends Context.Service<
     readonly bytesOf: (branch: BranchId) => Effect.Effect<number, StorageError>
     /**
      * The bytes, as recorded last, of the branches whose organizations count for the same person as this one (`personOf` of
-     * `accounts/`). A branch counts from the end of `init` on, when its data is made.
+     * `accounts/`). A branch counts once its creation is over, however that ended, and until its data is removed.
      */
     readonly bytesOfPerson: (org: OrgId) => Effect.Effect<number, StorageError>
     /** Records the bytes that a branch will have, until it is measured. */
@@ -194,9 +197,16 @@ export class QuotaStore extends Context.Service<
           Effect.gen(function* () {
             const known = { organizations: organizations.all, founders: founders.all, memberships: memberships.all }
             const person = personAmong(yield* Effect.all(known))
-            const states = new Map((yield* branches.all).map(({ branch }) => [branch.id, branch.current_state]))
-            const isMade = (row: Disk) => (states.get(row.branch) ?? "init") !== "init"
-            const rows = (yield* disk.all).filter((row) => isMade(row) && person(row.org) === person(org))
+            const unfinished = (yield* operations.all).filter((row) => !isFinal(row.status))
+            const counted = new Set(
+              (yield* branches.all)
+                .filter(({ branch, deleted_at }) => {
+                  const own = unfinished.filter((row) => row.branch_id === branch.id)
+                  return deleted_at === null ? !own.some((row) => creating.has(row.action)) : own.length > 0
+                })
+                .map(({ branch }) => branch.id)
+            )
+            const rows = (yield* disk.all).filter((row) => counted.has(row.branch) && person(row.org) === person(org))
             return rows.reduce((sum, { bytes }) => sum + bytes, 0)
           }),
         expectBytes: (org, branch, bytes) => disk.put(branch, { org, branch, bytes, measured_at: null }),

@@ -171,8 +171,6 @@ export const makePerformer = Effect.gen(function* () {
     })
 
   const tenantOf = ({ org_id }: StoredOperation) => Effect.orElseSucceed(store.personOf(org_id), () => null)
-  const diskOf = ({ org_id }: StoredOperation) => Effect.orElseSucceed(quotas.bytesOfPerson(org_id), () => null)
-
   /** Runs a step of an action under the lease. `Failure`: why it was abandoned. */
   const underLease = <A, E, R>(operation: StoredOperation, step: Effect.Effect<A, E, R>, deadline: Duration.Duration) =>
     Effect.gen(function* () {
@@ -183,7 +181,7 @@ export const makePerformer = Effect.gen(function* () {
       const asked = step.pipe(
         Effect.provideService(ComputeFence, operation.fence),
         Effect.provideService(ComputeTenant, tenantOf(operation)),
-        Effect.provideService(TenantDisk, diskOf(operation))
+        Effect.provideService(TenantDisk, quotas.bytesOfPerson(operation.org_id))
       )
       return yield* abandonable(asked, over, grace).pipe(
         Effect.ensuring(

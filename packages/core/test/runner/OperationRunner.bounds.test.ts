@@ -165,7 +165,11 @@ describe("A call of the driver that hangs", () => {
       const { branch, endpoint, project } = yield* readyProject
       yield* (yield* QuotaStore).expectBytes(project.org_id, branch.id, 4_096)
       const asked: Array<number | null> = []
-      machines.before = () => Effect.flatMap(TenantDisk, (disk) => Effect.map(disk, (bytes) => void asked.push(bytes)))
+      machines.before = () =>
+        Effect.gen(function* () {
+          const disk = yield* TenantDisk
+          asked.push(disk === null ? null : yield* Effect.orDie(disk))
+        })
       yield* setDesiredState(project, endpoint, "active")
       yield* runOne
       assert.deepStrictEqual(asked, [4_096])

@@ -298,7 +298,7 @@ export const quotaStoreContract = contract<Ports | Transaction>("QuotaStore", (i
       assert.strictEqual(yield* held(org, "disk_bytes"), 0)
     }))
 
-  it("a person takes the disk of the branches of all organizations that count for them, once they are made", () =>
+  it("a person takes the disk of all organizations that count for them, from the creation of a branch to its removal", () =>
     Effect.gen(function* () {
       const [accounts, store] = [yield* AccountStore, yield* QuotaStore]
       const [ada, bob] = [aUser().id, aUser().id]
@@ -321,10 +321,21 @@ export const quotaStoreContract = contract<Ports | Transaction>("QuotaStore", (i
       assert.strictEqual(yield* store.bytesOfPerson(without), 50_000)
       assert.strictEqual(yield* store.bytesOfPerson(anOrgId()), 0)
 
-      const making = yield* aBranchOf(yield* aProjectOf(owned), { current_state: "init" })
-      yield* store.expectBytes(owned, making.id, 600)
-      assert.strictEqual(yield* store.bytesOfPerson(founded), 321)
-      yield* (yield* BranchStore).put(new Branch({ ...making, current_state: "ready" }))
-      assert.strictEqual(yield* store.bytesOfPerson(founded), 921)
+      const project = yield* aProjectOf(owned)
+      const { id: branch_id } = yield* aBranchOf(project, { current_state: "init" })
+      yield* store.expectBytes(owned, branch_id, 600)
+      const operations = yield* OperationStore
+      const during = Effect.fnUntraced(function* (action: StoredOperation["action"]) {
+        const operation = anOperation(project, branch_id, { org_id: owned, action })
+        yield* operations.insert(operation)
+        const bytes = yield* store.bytesOfPerson(founded)
+        yield* operations.update(new StoredOperation({ ...operation, status: "failed", finished_at: at(1) }))
+        return [bytes, yield* store.bytesOfPerson(founded)]
+      })
+      // A creation that failed may have left data.
+      assert.deepStrictEqual(yield* during("create_branch"), [321, 921])
+      assert.deepStrictEqual(yield* during("reset_branch"), [921, 921])
+      yield* (yield* BranchStore).markDeleted(branch_id, at(2))
+      assert.deepStrictEqual(yield* during("delete_timeline"), [921, 321])
     }))
 })

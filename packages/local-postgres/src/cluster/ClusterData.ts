@@ -35,7 +35,8 @@ export const hasData = (cluster: Cluster) =>
 export const sweepData = (cluster: Cluster) => Effect.andThen(remove(makingOf(cluster)), remove(formerOf(cluster)))
 
 /**
- * Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete.
+ * Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete. What it
+ * has written is removed if it does not come so far: a creation that is cancelled again and again would fill the disk.
  * `confirm` fails when the data are no longer wanted; it runs last before they get their name.
  */
 export const putData = <E, R, E2 = never, R2 = never>(
@@ -47,12 +48,15 @@ export const putData = <E, R, E2 = never, R2 = never>(
     const making = makingOf(cluster)
     yield* makeClusterDirectory(cluster)
     yield* sweepData(cluster)
-    yield* make(making)
-    yield* majorOf(making)
-    yield* runProgram("sync", ["-f", making])
-    yield* confirm
-    if (yield* hasData(cluster)) yield* attempt("Replacing data", () => rename(cluster.data, formerOf(cluster)))
-    yield* attempt(`Naming ${cluster.data}`, () => rename(making, cluster.data))
+    const install = Effect.gen(function* () {
+      yield* make(making)
+      yield* majorOf(making)
+      yield* runProgram("sync", ["-f", making])
+      yield* confirm
+      if (yield* hasData(cluster)) yield* attempt("Replacing data", () => rename(cluster.data, formerOf(cluster)))
+      yield* attempt(`Naming ${cluster.data}`, () => rename(making, cluster.data))
+    })
+    yield* Effect.onError(install, () => Effect.ignore(remove(making)))
     yield* attempt(`Syncing ${cluster.directory}`, () => syncDirectory(cluster.directory))
     yield* remove(formerOf(cluster))
   })

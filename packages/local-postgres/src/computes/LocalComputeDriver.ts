@@ -40,7 +40,7 @@ import { branchFences } from "./BranchFences.ts"
 import { branchLocks } from "./BranchLocks.ts"
 import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
 import { computeLinks } from "./ComputeLinks.ts"
-import { copyPlaces, diskRoom, freeBytes, hasReserve } from "./copyRoom.ts"
+import { copyPlaces, diskRoom, hasReserve, spaceOf } from "./copyRoom.ts"
 import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
 import { examine, isSealed, seal } from "./RoleSeal.ts"
@@ -89,7 +89,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   const diskUsageOf = makeDiskUsage()
   const { confirm, fenced } = branchFences(limits.takeover_within)
   const inPlace = copyPlaces(limits.copies_per_parent)
-  const disk = { free: freeBytes(branches), reserve: limits.disk_reserve, share: limits.disk_share }
+  const disk = { space: spaceOf(branches), reserve: limits.disk_reserve, share: limits.disk_share }
   const withRoom = diskRoom(disk)
 
   const clusterOf = (branch: BranchId) =>
@@ -121,13 +121,14 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   })
 
   /**
-   * Copies the parent's data to a branch, if `wanted` says so. A running parent is not locked, so its endpoints can
+   * Copies the parent's data to a branch, if `wanted` says so; `counts` is that of `CopyOf`. A running parent is not locked, so its endpoints can
    * start and stop during the copy; a stop fails the backup, and the operation is retried. A stopped parent is locked,
    * because it must not start during the copy.
    */
   const copyFromParent = Effect.fnUntraced(function* (
     branch: BranchId,
     parent: BranchId,
+    counts: boolean,
     wanted: (cluster: Cluster) => Effect.Effect<boolean, LocalPostgresFailure>
   ) {
     const target = yield* clusterOf(branch)
@@ -141,7 +142,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
           applied.delete(branch)
           yield* putData(target, (making) => copy(making, size), confirm(branch))
         })
-        yield* withRoom(source.data, (size) => copying(replace(size)))
+        yield* withRoom({ source: source.data, counts }, (size) => copying(replace(size)))
       })
     const { user } = machine
     const backUp = (copy: string, size: number) =>
@@ -172,19 +173,19 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     parent: Option.Option<BranchId>
   ) {
     const isMissing = (cluster: Cluster) => Effect.map(hasData(cluster), (exists) => !exists)
-    if (Option.isSome(parent)) return yield* copyFromParent(branch, parent.value, isMissing)
+    if (Option.isSome(parent)) return yield* copyFromParent(branch, parent.value, false, isMissing)
     const cluster = yield* clusterOf(branch)
     const template = yield* clusterTemplate(dataDir, machine)
     const copy = Effect.gen(function* () {
       if (!(yield* isMissing(cluster))) return
       const put = putData(cluster, (making) => copyStopped(template, making), confirm(branch))
-      yield* withRoom(template, () => copying(put))
+      yield* withRoom({ source: template, counts: false }, () => copying(put))
     })
     yield* locked([branch], copy)
   })
 
   const resetBranch = Effect.fn("LocalComputeDriver.resetBranch")((branch: BranchId, parent: BranchId) =>
-    copyFromParent(branch, parent, (cluster) => Effect.as(stopAll(cluster), true))
+    copyFromParent(branch, parent, true, (cluster) => Effect.as(stopAll(cluster), true))
   )
 
   const deleteBranch = Effect.fn("LocalComputeDriver.deleteBranch")(function* (branch: BranchId) {
@@ -296,6 +297,6 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     needsRoles: (branch, roles) => answer(needsRolesAt(branch, roles)),
     running: answer(running),
     // The space that is left is measured with what takes it: a disk fills while nothing starts.
-    diskUsage: answer(Effect.andThen(disk.free, Effect.flatMap(allClusters, diskUsageOf)))
+    diskUsage: answer(Effect.andThen(disk.space, Effect.flatMap(allClusters, diskUsageOf)))
   })
 })

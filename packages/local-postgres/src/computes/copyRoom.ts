@@ -30,11 +30,18 @@ export const copyPlaces = (most: number) => {
     )
 }
 
-/** Bytes that the disk of the directory has free for Postgres. */
-export const freeBytes = (directory: string) =>
+/** Bytes of a disk. */
+interface Space {
+  readonly size: number
+  /** What is free for Postgres. */
+  readonly free: number
+}
+
+/** The disk of the directory. */
+export const spaceOf = (directory: string) =>
   attempt(`Asking for the space of ${directory}`, () => statfs(directory)).pipe(
-    Effect.map(({ bavail, bsize }) => bavail * bsize),
-    Effect.tap((bytes) => Metric.update(diskFree, bytes))
+    Effect.map(({ bavail, blocks, bsize }): Space => ({ size: blocks * bsize, free: bavail * bsize })),
+    Effect.tap(({ free }) => Metric.update(diskFree, free))
   )
 
 const diskFree = Metric.gauge("compute_disk_free_bytes", {
@@ -42,75 +49,79 @@ const diskFree = Metric.gauge("compute_disk_free_bytes", {
 })
 
 interface Disk {
-  readonly free: Effect.Effect<number, LocalPostgresError>
+  readonly space: Effect.Effect<Space, LocalPostgresError>
   /** Bytes that stay free. */
   readonly reserve: number
-  /**
-   * How many times what the disk has left a person may take of it. This bound falls as the disk fills: with 4, one person may
-   * take four fifths of the room, two may take four ninths each, and there is always some for one who takes little.
-   */
+  /** How many times the rest of a nearly full disk one person may take (`mayTake`). */
   readonly share: number
 }
 
-const gibibytes = (bytes: number) => `${Math.round((bytes / 2 ** 30) * 100) / 100} GiB`
-
 /**
- * Why a person may not make a copy with which their branches take so many bytes and the disk has so many left; `undefined`:
- * they may.
+ * Whether a person whose branches then take so many bytes may make a copy that leaves so many. The last part of a disk, a
+ * fifth with a share of 4, is for people who take less than so many times what is left of it: copies of one person leave a
+ * fifth of the disk, those of a second one a fifth of that.
  */
-export const overShare = (taken: number, left: number, share: number): string | undefined =>
-  taken <= share * left
-    ? undefined
-    : `With this branch those of your organizations would take ${gibibytes(taken)}. What the disk has left is kept for others: ` +
-      `delete branches that are not needed, or ask the operator for a larger disk.`
+export const mayTake = (taken: number, left: number, { share, size }: Pick<Disk, "share"> & Pick<Space, "size">) =>
+  left > size / (share + 1) || taken <= share * left
 
 /** How long a store may take to tell what a person takes of the disk. */
 const answersWithin = "1 second"
 
-const takenByPerson = Effect.flatMap(TenantDisk, (asked) =>
-  Effect.timeoutOrElse(asked, { duration: answersWithin, orElse: () => Effect.succeed(null) })
-)
+/** `null`: the call belongs to no operation. */
+const takenByPerson = Effect.gen(function* () {
+  const asked = yield* TenantDisk
+  if (asked === null) return null
+  const reason = "What your branches take of the disk is not known yet; this one waits for that."
+  return yield* Effect.timeout(asked, answersWithin).pipe(Effect.mapError(() => new NoRoomNow({ reason })))
+})
+
+export interface CopyOf {
+  /** The directory of the data. */
+  readonly source: string
+  /** Whether its person takes the room for it already, as for a reset. */
+  readonly counts: boolean
+}
 
 /**
- * Runs a copy of the data in `source` when the disk keeps its reserve after it and after the copies under way, which
- * have not written all of their bytes yet. It waits for those as `busy`; without them it fails. It fails also for a person
- * who takes their share of the disk (docs/design/proxy.md P39). `copy` gets the size of the
- * data, in bytes.
+ * Runs a copy when the disk keeps its reserve after it and after the copies under way, which have not written all of their
+ * bytes yet. It waits for those as `busy`; without them it fails. The same holds for the last part of the disk, if the person
+ * takes too much of it (docs/design/proxy.md P39). `copy` gets the size of the data, in bytes.
  */
-export const diskRoom = ({ free, reserve, share }: Disk) => {
+export const diskRoom = ({ reserve, share, space }: Disk) => {
   let underWay = 0
-  return <A, E, R>(source: string, copy: (size: number) => Effect.Effect<A, E, R>) =>
+  return <A, E, R>({ counts, source }: CopyOf, copy: (bytes: number) => Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
-      const size = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
-      const taken = yield* takenByPerson
+      const bytes = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
+      const before = yield* takenByPerson
       const take = Effect.gen(function* () {
-        const left = (yield* free) - size - reserve
+        const { free, size } = yield* space
+        const left = free - bytes - reserve
         if (left < 0) {
-          const reason = `no space left for a copy of ${size} bytes: ${left + size + reserve} bytes are free, and ${reserve} stay reserved`
+          const reason = `no space left for a copy of ${bytes} bytes: ${free} bytes are free, and ${reserve} stay reserved`
           return yield* new LocalPostgresError({ operation: `Copying ${source}`, reason })
         }
-        if (left < underWay) {
+        const taken = before === null ? 0 : before + (counts ? 0 : bytes)
+        if (!mayTake(taken, left, { size, share })) return yield* new DiskShareTaken({ taken, left })
+        if (!mayTake(taken, left - underWay, { size, share })) {
           return yield* new NoRoomNow({ reason: "Other copies take the free disk space; this one waits for them." })
         }
-        const refusal = taken === null ? undefined : overShare(taken + size, left - underWay, share)
-        if (refusal !== undefined) return yield* new DiskShareTaken({ reason: refusal })
-        underWay += size
+        underWay += bytes
       })
       const leave = Effect.sync(() => {
-        underWay -= size
+        underWay -= bytes
       })
       return yield* Effect.acquireUseRelease(
         take,
-        () => copy(size),
+        () => copy(bytes),
         () => leave
       )
     })
 }
 
 /** Fails as `busy` when less than the reserve is free: a server that starts writes, and a full disk stops all of them. */
-export const hasReserve = Effect.fnUntraced(function* ({ free, reserve }: Omit<Disk, "share">) {
-  const bytes = yield* free
-  if (bytes >= reserve) return
-  yield* Effect.logError(`The disk of the computes is nearly full: no compute starts. ${bytes} bytes are free.`)
+export const hasReserve = Effect.fnUntraced(function* ({ reserve, space }: Pick<Disk, "reserve" | "space">) {
+  const { free } = yield* space
+  if (free >= reserve) return
+  yield* Effect.logError(`The disk of the computes is nearly full: no compute starts. ${free} bytes are free.`)
   return yield* new NoRoomNow({ reason: "There is not enough free disk space to start a compute." })
 })

@@ -76,12 +76,13 @@ export class NoRoomNow extends Schema.TaggedError<NoRoomNow>()("NoRoomNow", {
   }
 }
 
-/** The branches of the person take their share of the disk already. `reason` names nothing of this machine. */
+/** The branches of a person take their share of a disk that is nearly full. The numbers are for the operator. */
 export class DiskShareTaken extends Schema.TaggedError<DiskShareTaken>()("DiskShareTaken", {
-  reason: Schema.String
+  taken: Schema.Finite,
+  left: Schema.Finite
 }) {
   override get message() {
-    return this.reason
+    return `the branches of one person would take ${this.taken} bytes of the disk, with ${this.left} left`
   }
 }
 

@@ -56,7 +56,10 @@ delete from branch_disk d
 where not d.branch_id in (select m.branch_id from jsonb_to_recordset($1) as m(branch_id text))
   and not exists (select 1 from branch b where b.id = d.branch_id and b.deleted_at is null)`
 
-/** A personal organization has the id of its user. An organization of whom nobody is an owner counts by itself. */
+/**
+ * A personal organization has the id of its user, and an organization without an owner counts by itself. A living branch counts
+ * unless it is being created, a deleted one while it is being removed.
+ */
 const ofPerson = `
 with it as materialized (select organization_person($1) as person),
 own as (
@@ -64,7 +67,11 @@ own as (
   union select person from it
 )
 select coalesce(sum(d.bytes), 0)::bigint as bytes from it, own join branch_disk d on d.org_id = own.org_id join branch b on b.id = d.branch_id
-where b.current_state <> 'init' and organization_person(own.org_id) = it.person`
+where organization_person(own.org_id) = it.person
+  and (b.deleted_at is not null) = exists (
+    select 1 from operation o
+    where o.branch_id = b.id and o.status in ('scheduling', 'running', 'cancelling')
+      and (b.deleted_at is not null or o.action in ('create_timeline', 'create_branch')))`
 
 const make = Effect.gen(function* () {
   const { query, transaction } = yield* Database
