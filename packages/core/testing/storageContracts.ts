@@ -21,6 +21,7 @@ import { branchStoreContract } from "./projects/BranchStore.ts"
 import { computeDoubtStoreContract } from "./projects/ComputeDoubtStore.ts"
 import { endpointStoreContract } from "./projects/EndpointStore.ts"
 import { projectStoreContract } from "./projects/ProjectStore.ts"
+import { branchDiskContract } from "./quotas/BranchDisk.ts"
 import { quotaStoreContract } from "./quotas/QuotaStore.ts"
 import { regionCatalogContract } from "./regions/RegionCatalog.ts"
 import { sessionStoreContract } from "./sessions/SessionStore.ts"
@@ -48,6 +49,7 @@ const all = [
   overviewStoreContract,
   projectStoreContract,
   quotaStoreContract,
+  branchDiskContract,
   rateLimiterContract,
   regionCatalogContract,
   sessionStoreContract,

@@ -9,23 +9,22 @@ import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
 import { runContract } from "../../testing/contract.ts"
+import { branchDiskContract } from "../../testing/quotas/BranchDisk.ts"
 import { quotaStoreContract } from "../../testing/quotas/QuotaStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-runContract(
-  vitest,
-  quotaStoreContract,
-  "memory",
-  onMemory(
-    Layer.mergeAll(
-      AccountStore.layerMemory,
-      BranchRoleStore.layerMemory,
-      BranchStore.layerMemory,
-      EndpointStore.layerMemory,
-      InvitationStore.layerMemory,
-      OperationStore.layerMemory,
-      ProjectStore.layerMemory,
-      QuotaStore.layerMemory
-    )
+const stores = onMemory(
+  Layer.mergeAll(
+    AccountStore.layerMemory,
+    BranchRoleStore.layerMemory,
+    BranchStore.layerMemory,
+    EndpointStore.layerMemory,
+    InvitationStore.layerMemory,
+    OperationStore.layerMemory,
+    ProjectStore.layerMemory,
+    QuotaStore.layerMemory
   )
 )
+
+runContract(vitest, quotaStoreContract, "memory", stores)
+runContract(vitest, branchDiskContract, "memory", stores)

@@ -121,9 +121,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   })
 
   /**
-   * Copies the parent's data to a branch, if `wanted` says so; `counts` is that of `CopyOf`. A running parent is not locked, so its endpoints can
-   * start and stop during the copy; a stop fails the backup, and the operation is retried. A stopped parent is locked,
-   * because it must not start during the copy.
+   * Copies the parent's data to a branch, if `wanted` says so; `counts` is that of `CopyOf`. A running parent is not locked,
+   * so its endpoints can start and stop; a stop fails the backup, and the operation is retried. A stopped one must not start.
    */
   const copyFromParent = Effect.fnUntraced(function* (
     branch: BranchId,
@@ -144,9 +143,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
         })
         yield* withRoom({ source: source.data, counts }, (size) => copying(replace(size)))
       })
-    const { user } = machine
     const backUp = (copy: string, size: number) =>
-      copyRunning({ source, copy, user, slot: size > limits.copied_without_slot })
+      copyRunning({ source, copy, user: machine.user, slot: size > limits.copied_without_slot })
     const fromRunning = inPlace(parent, put(backUp))
     const fromFiles = put((making) => copyStopped(source.data, making))
     if (yield* locked([parent], isRunning(source))) return yield* locked([branch], fromRunning)

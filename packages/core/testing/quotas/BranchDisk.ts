@@ -1,0 +1,146 @@
+/** The contract of `QuotaStore` for the disk of branches. Run it against every adapter, as its other contract. */
+import { Effect, Option } from "effect"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { personalOrgId } from "../../src/accounts/Organization.ts"
+import type { BranchId } from "../../src/Ids.ts"
+import { StoredOperation } from "../../src/operations/Operation.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { Branch } from "../../src/projects/Branch.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
+import { assert } from "../assert.ts"
+import { contract } from "../contract.ts"
+import { aBranchId, aMembership, anOperation, anOrganization, anOrgId, at, aUser } from "../records.ts"
+import { aBranchOf, aProjectOf, aTeam, held, type Ports } from "./quotaFixtures.ts"
+
+export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
+  it("a branch takes the bytes that were measured last, and before the first measurement the expected ones", () =>
+    Effect.gen(function* () {
+      const [org, store] = [yield* aTeam, yield* QuotaStore]
+      const project = yield* aProjectOf(org)
+      const [ready, making] = [yield* aBranchOf(project), yield* aBranchOf(project, { current_state: "init" })]
+      const bytes = (branch: BranchId) => store.bytesOf(branch)
+      const measure = (...sizes: ReadonlyArray<readonly [BranchId, number]>) =>
+        store.recordBytes(
+          sizes.map(([branch_id, bytes]) => ({ branch_id, bytes })),
+          at(1)
+        )
+
+      yield* store.expectBytes(org, making.id, 100)
+      yield* measure([ready.id, 2 ** 40], [making.id, 30], [aBranchId(), 5])
+      assert.strictEqual(yield* bytes(ready.id), 2 ** 40)
+      assert.strictEqual(yield* bytes(making.id), 100)
+      assert.strictEqual(yield* held(org, "disk_bytes"), 2 ** 40 + 100)
+      yield* measure([ready.id, 40], [making.id, 130])
+      assert.strictEqual(yield* bytes(making.id), 130)
+      yield* (yield* BranchStore).put(new Branch({ ...making, current_state: "ready" }))
+      yield* measure([making.id, 90])
+      assert.strictEqual(yield* held(org, "disk_bytes"), 130)
+      assert.strictEqual(yield* bytes(aBranchId()), 0)
+    }))
+
+  it("a branch has a size once its present data is measured, with the time at which the measurement began", () =>
+    Effect.gen(function* () {
+      const [org, store, branches] = [yield* aTeam, yield* QuotaStore, yield* BranchStore]
+      const project = yield* aProjectOf(org)
+      const [ready, making] = [yield* aBranchOf(project), yield* aBranchOf(project, { current_state: "init" })]
+      const sizes = Effect.map(store.sizesOf([making.id, aBranchId(), ready.id]), (found) =>
+        Object.fromEntries(found.map((it) => [it.branch_id, [it.size_bytes, it.size_measured_at]]))
+      )
+      const measure = (seconds: number, ...bytes: readonly [number, number]) =>
+        store.recordBytes(
+          [ready, making].map(({ id }, n) => ({ branch_id: id, bytes: bytes[n] ?? 0 })),
+          at(seconds)
+        )
+
+      assert.deepStrictEqual(yield* store.sizesOf([]), [])
+      yield* store.expectBytes(org, making.id, 100)
+      assert.deepStrictEqual(yield* sizes, {})
+      yield* measure(1, 2 ** 40, 30)
+      assert.deepStrictEqual(yield* sizes, { [ready.id]: [2 ** 40, at(1)] })
+      yield* branches.put(new Branch({ ...making, current_state: "ready" }))
+      assert.deepStrictEqual(yield* sizes, { [ready.id]: [2 ** 40, at(1)] })
+      yield* measure(2, 0, 90)
+      assert.deepStrictEqual(yield* sizes, { [ready.id]: [0, at(2)], [making.id]: [90, at(2)] })
+      assert.deepStrictEqual(
+        (yield* store.sizesOf([ready.id])).map(({ branch_id }) => branch_id),
+        [ready.id]
+      )
+
+      yield* branches.put(new Branch({ ...ready, current_state: "resetting" }))
+      yield* measure(3, 40, 91)
+      assert.deepStrictEqual(yield* sizes, { [making.id]: [91, at(3)] })
+      yield* branches.put(ready)
+      yield* measure(4, 41, 92)
+      yield* store.expectBytes(org, making.id, 500)
+      assert.deepStrictEqual(yield* sizes, { [ready.id]: [41, at(4)] })
+    }))
+
+  it("a measurement that contains a branch deleted since neither brings it back nor keeps its size", () =>
+    Effect.gen(function* () {
+      const [org, store, branches] = [yield* aTeam, yield* QuotaStore, yield* BranchStore]
+      const branch = yield* aBranchOf(yield* aProjectOf(org))
+      yield* branches.markDeleted(branch.id, at(1))
+      yield* store.recordBytes([{ branch_id: branch.id, bytes: 70 }], at(0))
+      assert.isTrue(Option.isNone(yield* branches.findAnywhere(branch.id)))
+      yield* store.recordBytes([], at(2))
+      assert.deepStrictEqual(yield* store.sizesOf([branch.id]), [])
+      assert.strictEqual(yield* held(org, "disk_bytes"), 0)
+    }))
+
+  it("a deleted branch takes disk until a measurement does not contain it", () =>
+    Effect.gen(function* () {
+      const [org, store] = [yield* aTeam, yield* QuotaStore]
+      const branch = yield* aBranchOf(yield* aProjectOf(org))
+      yield* store.recordBytes([{ branch_id: branch.id, bytes: 70 }], at(1))
+      yield* store.recordBytes([], at(2))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 70)
+      yield* (yield* BranchStore).markDeleted(branch.id, at(3))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 70)
+      yield* store.recordBytes([{ branch_id: branch.id, bytes: 60 }], at(4))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 60)
+      yield* store.recordBytes([], at(5))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 0)
+    }))
+
+  it("a person takes the disk of all organizations that count for them, from the creation of a branch to its removal", () =>
+    Effect.gen(function* () {
+      const [accounts, store] = [yield* AccountStore, yield* QuotaStore]
+      const [ada, bob] = [aUser().id, aUser().id]
+      const personal = anOrganization({ id: personalOrgId(ada), personal: true })
+      yield* accounts.putOrganization(personal)
+      const [founded, owned, joined, without] = [yield* aTeam, yield* aTeam, yield* aTeam, yield* aTeam]
+      yield* store.addFounder(founded, ada)
+      for (const org of [personal.id, founded, owned])
+        yield* accounts.putMembership(aMembership(org, ada, { role: "owner" }))
+      yield* accounts.putMembership(aMembership(joined, bob, { role: "owner" }))
+      yield* accounts.putMembership(aMembership(joined, ada, { role: "owner", joined_at: at(1) }))
+      const bytes = [1, 20, 300, 4_000, 50_000]
+      for (const [n, org] of [personal.id, founded, owned, joined, without].entries()) {
+        const made = yield* aBranchOf(yield* aProjectOf(org))
+        yield* store.expectBytes(org, made.id, bytes[n] ?? 0)
+      }
+
+      for (const org of [personal.id, founded, owned]) assert.strictEqual(yield* store.bytesOfPerson(org), 321)
+      assert.strictEqual(yield* store.bytesOfPerson(joined), 4_000)
+      assert.strictEqual(yield* store.bytesOfPerson(without), 50_000)
+      assert.strictEqual(yield* store.bytesOfPerson(anOrgId()), 0)
+
+      const project = yield* aProjectOf(owned)
+      const { id: branch_id } = yield* aBranchOf(project, { current_state: "init" })
+      yield* store.expectBytes(owned, branch_id, 600)
+      const operations = yield* OperationStore
+      const during = Effect.fnUntraced(function* (action: StoredOperation["action"]) {
+        const operation = anOperation(project, branch_id, { org_id: owned, action })
+        yield* operations.insert(operation)
+        const bytes = yield* store.bytesOfPerson(founded)
+        yield* operations.update(new StoredOperation({ ...operation, status: "failed", finished_at: at(1) }))
+        return [bytes, yield* store.bytesOfPerson(founded)]
+      })
+      // A creation that failed may have left data.
+      assert.deepStrictEqual(yield* during("create_branch"), [321, 921])
+      assert.deepStrictEqual(yield* during("reset_branch"), [921, 921])
+      yield* (yield* BranchStore).markDeleted(branch_id, at(2))
+      assert.deepStrictEqual(yield* during("delete_timeline"), [921, 321])
+    }))
+})

@@ -1,0 +1,47 @@
+/** What the contracts of `QuotaStore` prepare. */
+import { Effect } from "effect"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import type { InvitationStore } from "../../src/accounts/InvitationStore.ts"
+import type { OrgId, ProjectId } from "../../src/Ids.ts"
+import type { OperationStore } from "../../src/operations/OperationStore.ts"
+import type { Branch } from "../../src/projects/Branch.ts"
+import type { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import type { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import type { QuotaName } from "../../src/quotas/Quota.ts"
+import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
+import { aBranch, anOrganization, aProject, at } from "../records.ts"
+
+export const held = (org_id: OrgId, quota: QuotaName, project_id: ProjectId | null = null, seconds = 0) =>
+  QuotaStore.use((store) =>
+    Effect.map(store.held({ org_id, project_id, now: at(seconds) }, [quota]), (amounts) => amounts[quota])
+  )
+
+export const aTeam = Effect.gen(function* () {
+  const organization = anOrganization()
+  yield* (yield* AccountStore).putOrganization(organization)
+  return organization.id
+})
+
+export const aProjectOf = Effect.fnUntraced(function* (org_id: OrgId) {
+  const project = aProject({ org_id })
+  yield* (yield* ProjectStore).insert(project)
+  return project.id
+})
+
+export const aBranchOf = Effect.fnUntraced(function* (project: ProjectId, rest: Partial<Branch> = {}) {
+  const branch = aBranch(project, rest)
+  yield* (yield* BranchStore).put(branch)
+  return branch
+})
+
+export type Ports =
+  | AccountStore
+  | BranchRoleStore
+  | BranchStore
+  | EndpointStore
+  | InvitationStore
+  | OperationStore
+  | ProjectStore
+  | QuotaStore
