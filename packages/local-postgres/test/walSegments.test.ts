@@ -28,7 +28,7 @@ describe("the segments of a stretch of the WAL", () => {
     assert.deepStrictEqual(of("0/2000028", "0/2400000"), ["000000010000000000000008"])
   })
 
-  it("are none without two places, or with too many segments between them", () => {
+  it("are none without two places, a timeline and a size that divides, or if they are too many", () => {
     for (const [first, last] of [
       ["", "0/1"],
       ["../../x", "0/1"],
@@ -36,6 +36,9 @@ describe("the segments of a stretch of the WAL", () => {
       ["0/1", "FFFFFFFF/0"]
     ] as const)
       assert.isUndefined(of(first, last))
+    for (const size of [0, -1, 1.5, 3, 2 ** 40, Number.NaN])
+      assert.isUndefined(walSegments({ timeline: 1, first: "0/1", last: "0/2", size }))
+    assert.isUndefined(walSegments({ timeline: Number.NaN, first: "0/1", last: "0/2", size }))
   })
 
   it.effect.prop(

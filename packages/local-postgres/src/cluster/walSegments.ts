@@ -1,4 +1,4 @@
-/** The names of WAL segments, as Postgres forms them of the timeline and the place in the WAL. */
+/** The names of WAL segments, as Postgres forms them from the timeline and the place in the WAL. */
 
 /** What Postgres writes of a place in the WAL (an LSN): two hexadecimal halves. */
 const placeForm = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
@@ -32,7 +32,8 @@ export interface Stretch {
  */
 export const walSegments = ({ first, last, size, timeline }: Stretch): ReadonlyArray<string> | undefined => {
   const [from, to] = [placeOf(first), placeOf(last)]
-  if (from === undefined || to === undefined || to <= from || !(timeline > 0) || !(size > 0)) return undefined
+  if (from === undefined || to === undefined || to <= from || !(timeline > 0)) return undefined
+  if (!Number.isSafeInteger(size) || size <= 0 || half % BigInt(size) !== 0n) return undefined
   const bytes = BigInt(size)
   const [one, end] = [from / bytes, (to - 1n) / bytes]
   if (end - one >= most) return undefined
