@@ -1,6 +1,6 @@
 /** Data that do not get their name. */
 import { readdirSync } from "node:fs"
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
@@ -23,6 +23,17 @@ describe("data of a cluster", () => {
       const failure = yield* Effect.flip(putData(cluster, write, Effect.fail("superseded")))
       assert.strictEqual(failure, "superseded")
       assert.deepStrictEqual(readdirSync(cluster.directory), [])
+    })
+  )
+
+  it.live("stay in place if the new ones cannot get their name", () =>
+    Effect.gen(function* () {
+      const cluster = yield* empty
+      yield* putData(cluster, write, Effect.void)
+      const lost = Effect.promise(() => rm(join(cluster.directory, "making"), { recursive: true }))
+      yield* Effect.flip(putData(cluster, write, lost))
+      assert.deepStrictEqual(readdirSync(cluster.directory), ["data"])
+      assert.deepStrictEqual(readdirSync(cluster.data), ["PG_VERSION"])
     })
   )
 

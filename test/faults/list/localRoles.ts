@@ -94,9 +94,15 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "data-unfinished",
-        find: "yield* Effect.onError(install, () => Effect.ignore(remove(making)))",
+        find: "yield* Effect.onError(install, () => clear)",
         put: "yield* install",
         why: "Creations that are cancelled again and again do not fill the disk."
+      },
+      {
+        id: "data-former-name",
+        find: "if (replaces) await rename(formerOf(cluster), cluster.data)",
+        put: "",
+        why: "A branch that could not be reset has its data."
       }
     ]
   },
@@ -272,20 +278,20 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "copies-share",
-        find: "|| taken <= share * left",
+        find: "|| taken <= disk.share * left",
         put: "|| true",
         why: "Copies of one person leave some of the disk for others."
       },
       {
         id: "copies-share-unknown",
-        find: "return yield* Effect.timeout(asked, answersWithin).pipe(Effect.mapError(() => new NoRoomNow({ reason })))",
-        put: "return yield* Effect.orElseSucceed(Effect.timeout(asked, answersWithin), () => null)",
+        find: "Effect.mapError(() => new NoRoomNow({ reason }))",
+        put: "Effect.orElseSucceed(() => 0)",
         why: "A person whose disk is not known gets no more of it meanwhile."
       },
       {
         id: "copies-under-way",
-        find: "if (!mayTake(taken, left - underWay, ",
-        put: "if (!mayTake(taken, left, ",
+        find: "mayTake(taken, left - underWay, disk)",
+        put: "true",
         why: "Copies that begin together do not count the same free bytes."
       }
     ]

@@ -171,6 +171,7 @@ export const makePerformer = Effect.gen(function* () {
     })
 
   const tenantOf = ({ org_id }: StoredOperation) => Effect.orElseSucceed(store.personOf(org_id), () => null)
+
   /** Runs a step of an action under the lease. `Failure`: why it was abandoned. */
   const underLease = <A, E, R>(operation: StoredOperation, step: Effect.Effect<A, E, R>, deadline: Duration.Duration) =>
     Effect.gen(function* () {

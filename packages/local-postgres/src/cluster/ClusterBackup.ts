@@ -103,8 +103,8 @@ const backUp = Effect.fnUntraced(function* ({ copy, copying = copyInto, slot, so
       const wal = yield* attempt("Listing the WAL", () => readdir(join(source.data, "pg_wal")))
       const histories = wal.filter((name) => name.endsWith(".history"))
       yield* Effect.forEach([...histories, ...needed], (name) => copyOne(join("pg_wal", name)), { discard: true })
-      // Postgres renames a segment before it writes another into it: what still has its name was copied whole. The server is
-      // asked, because it ends before its data are replaced, by a reset of the branch: then this fails.
+      // Postgres renames a segment before it writes another into it: what still has its name was copied whole. A reset of the
+      // parent stops its server before it replaces the directory: then this query fails.
       const left = new Set((yield* sql<{ name: string }>`SELECT name FROM pg_ls_waldir()`).map(({ name }) => name))
       const segment = needed.find((name) => !left.has(name))
       if (segment !== undefined) return yield* new WalRecycled({ segment })

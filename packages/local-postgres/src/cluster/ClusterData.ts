@@ -26,6 +26,21 @@ const syncDirectory = async (path: string) => {
   }
 }
 
+/**
+ * Gives the new data their name, and the earlier ones another.
+ *
+ * Pitfall: two calls. An interruption between them leaves a branch without data, which was not reset.
+ */
+const name = async (cluster: Cluster, replaces: boolean) => {
+  if (replaces) await rename(cluster.data, formerOf(cluster))
+  try {
+    await rename(makingOf(cluster), cluster.data)
+  } catch (cause) {
+    if (replaces) await rename(formerOf(cluster), cluster.data)
+    throw cause
+  }
+}
+
 const remove = (path: string) => attempt(`Removing ${path}`, () => rm(path, { recursive: true, force: true }))
 
 export const hasData = (cluster: Cluster) =>
@@ -35,8 +50,8 @@ export const hasData = (cluster: Cluster) =>
 export const sweepData = (cluster: Cluster) => Effect.andThen(remove(makingOf(cluster)), remove(formerOf(cluster)))
 
 /**
- * Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete. What it
- * has written is removed if it does not come so far: a creation that is cancelled again and again would fill the disk.
+ * Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete. They are
+ * removed if they do not get their name: a creation that is cancelled again and again would fill the disk.
  * `confirm` fails when the data are no longer wanted; it runs last before they get their name.
  */
 export const putData = <E, R, E2 = never, R2 = never>(
@@ -53,10 +68,11 @@ export const putData = <E, R, E2 = never, R2 = never>(
       yield* majorOf(making)
       yield* runProgram("sync", ["-f", making])
       yield* confirm
-      if (yield* hasData(cluster)) yield* attempt("Replacing data", () => rename(cluster.data, formerOf(cluster)))
-      yield* attempt(`Naming ${cluster.data}`, () => rename(making, cluster.data))
+      const replaces = yield* hasData(cluster)
+      yield* attempt(`Naming ${cluster.data}`, () => name(cluster, replaces))
     })
-    yield* Effect.onError(install, () => Effect.ignore(remove(making)))
+    const clear = Effect.catch(remove(making), (error) => Effect.logWarning(error.message))
+    yield* Effect.onError(install, () => clear)
     yield* attempt(`Syncing ${cluster.directory}`, () => syncDirectory(cluster.directory))
     yield* remove(formerOf(cluster))
   })

@@ -61,18 +61,23 @@ interface Disk {
  * fifth with a share of 4, is for people who take less than so many times what is left of it: copies of one person leave a
  * fifth of the disk, those of a second one a fifth of that.
  */
-export const mayTake = (taken: number, left: number, { share, size }: Pick<Disk, "share"> & Pick<Space, "size">) =>
-  left > size / (share + 1) || taken <= share * left
+export const mayTake = (taken: number, left: number, disk: Pick<Disk, "share"> & Pick<Space, "size">) =>
+  isAmple(left, disk) || taken <= disk.share * left
+
+const isAmple = (left: number, { share, size }: Pick<Disk, "share"> & Pick<Space, "size">) => left > size / (share + 1)
 
 /** How long a store may take to tell what a person takes of the disk. */
 const answersWithin = "1 second"
 
-/** `null`: the call belongs to no operation. */
+/** What the person of the call takes of the disk. */
 const takenByPerson = Effect.gen(function* () {
   const asked = yield* TenantDisk
-  if (asked === null) return null
+  if (asked === null) return 0 // the call belongs to no operation
   const reason = "What your branches take of the disk is not known yet; this one waits for that."
-  return yield* Effect.timeout(asked, answersWithin).pipe(Effect.mapError(() => new NoRoomNow({ reason })))
+  return yield* Effect.timeout(asked, answersWithin).pipe(
+    Effect.tapError((error) => Effect.logWarning("The store does not tell what a person takes of the disk.", error)),
+    Effect.mapError(() => new NoRoomNow({ reason }))
+  )
 })
 
 export interface CopyOf {
@@ -85,24 +90,29 @@ export interface CopyOf {
 /**
  * Runs a copy when the disk keeps its reserve after it and after the copies under way, which have not written all of their
  * bytes yet. It waits for those as `busy`; without them it fails. The same holds for the last part of the disk, if the person
- * takes too much of it (docs/design/proxy.md P39). `copy` gets the size of the data, in bytes.
+ * takes too much of it (docs/design/proxy.md P39); only there the store is asked. `copy` gets the size of the data, in bytes.
  */
 export const diskRoom = ({ reserve, share, space }: Disk) => {
   let underWay = 0
   return <A, E, R>({ counts, source }: CopyOf, copy: (bytes: number) => Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const bytes = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
-      const before = yield* takenByPerson
-      const take = Effect.gen(function* () {
+      const look = Effect.gen(function* () {
         const { free, size } = yield* space
         const left = free - bytes - reserve
-        if (left < 0) {
-          const reason = `no space left for a copy of ${bytes} bytes: ${free} bytes are free, and ${reserve} stay reserved`
-          return yield* new LocalPostgresError({ operation: `Copying ${source}`, reason })
-        }
-        const taken = before === null ? 0 : before + (counts ? 0 : bytes)
-        if (!mayTake(taken, left, { size, share })) return yield* new DiskShareTaken({ taken, left })
-        if (!mayTake(taken, left - underWay, { size, share })) {
+        if (left >= 0) return { left, size, share }
+        const reason = `no space left for a copy of ${bytes} bytes: ${free} bytes are free, and ${reserve} stay reserved`
+        return yield* new LocalPostgresError({ operation: `Copying ${source}`, reason })
+      })
+      const first = yield* look
+      const isKnown = !isAmple(first.left - underWay, first)
+      const taken = isKnown ? (yield* takenByPerson) + (counts ? 0 : bytes) : 0
+      const take = Effect.gen(function* () {
+        const { left, ...disk } = yield* look
+        if (!mayTake(taken, left, disk)) return yield* new DiskShareTaken({ taken, left })
+        // Without knowing what the person takes, only while there is room for everyone.
+        const hasRoom = isKnown ? mayTake(taken, left - underWay, disk) : isAmple(left - underWay, disk)
+        if (!hasRoom) {
           return yield* new NoRoomNow({ reason: "Other copies take the free disk space; this one waits for them." })
         }
         underWay += bytes
