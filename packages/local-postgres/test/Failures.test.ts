@@ -44,7 +44,7 @@ const refusing = Effect.acquireRelease(
   ({ binaries }) => Effect.promise(() => rm(binaries, { recursive: true }))
 )
 
-/** A directory with as many bytes. */
+/** A directory with a file of a megabyte. */
 const megabyte = Effect.tap(closedDirectory, (source) =>
   Effect.promise(() => writeFile(join(source, "data"), Buffer.alloc(1_000_000, 1)))
 )
@@ -192,7 +192,7 @@ describe("failures of local computes", { tags: [tag] }, () => {
   const amounts = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 10_000 }))
 
   it.effect.prop(
-    "whoever has filled a disk by copies, one who has nothing on it may take most of the rest",
+    "a person without branches may take four fifths of what three others have left of a disk",
     [Schema.Array(Schema.Tuple([Schema.Literals([0, 1, 2]), amounts]))],
     ([asked]) =>
       Effect.sync(() => {

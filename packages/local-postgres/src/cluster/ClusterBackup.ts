@@ -2,8 +2,8 @@
  * Copies the data of a running cluster with Postgres's low-level API (`pg_backup_start`, `pg_backup_stop`): the files are
  * copied while they change, and the WAL of that time repairs the copy at its first start.
  *
- * Pitfall: copying without the whole WAL of the backup. A checkpoint during the copy may recycle it: either a temporary
- * slot of the same session retains it, or a copy of whose WAL a part is gone is repeated with one.
+ * Pitfall: copying without the whole WAL of the backup. A checkpoint during the copy may recycle it: a temporary slot of the
+ * same session retains it, or the copy is repeated with a slot if a segment is gone.
  * Pitfall: a slot for each copy. From its creation to its end Postgres syncs its files about fourteen times, each of these
  * waits for the journal of the file system, and on a busy machine one of them waited for a third of a second.
  * Pitfall: leaving out `backup_label`. Without it a torn copy starts and is silently corrupt.
