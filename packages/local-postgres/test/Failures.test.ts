@@ -122,7 +122,7 @@ describe("failures of local computes", { tags: [tag] }, () => {
 
   it.live("a copy waits while others take the disk space that it needs", () =>
     Effect.gen(function* () {
-      const copyOf = { source: yield* megabyte, counts: false }
+      const copyOf = { source: yield* megabyte, replaces: false }
       const space = Effect.succeed({ size: 2_500_000, free: 2_500_000 })
       const withRoom = diskRoom({ space, reserve: 1_000_000, share: 4 })
       const [begun, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
@@ -138,10 +138,10 @@ describe("failures of local computes", { tags: [tag] }, () => {
 
   it.live("the last part of a disk is for people who have little on it", () =>
     Effect.gen(function* () {
-      const copyOf = { source: yield* megabyte, counts: false }
-      const asked = (free: number, taken: Effect.Effect<number, StorageError>, counts = false) => {
+      const copyOf = { source: yield* megabyte, replaces: false }
+      const asked = (free: number, taken: Effect.Effect<number, StorageError>, replaces = false) => {
         const space = Effect.succeed({ size: 100_000_000, free })
-        const copy = diskRoom({ space, reserve: 0, share: 4 })({ ...copyOf, counts }, () => Effect.void)
+        const copy = diskRoom({ space, reserve: 0, share: 4 })({ ...copyOf, replaces }, () => Effect.void)
         return Effect.result(Effect.provideService(copy, TenantDisk, taken))
       }
       const tagOf = (asked: Result.Result<void, { readonly _tag: string }>) =>
@@ -153,7 +153,7 @@ describe("failures of local computes", { tags: [tag] }, () => {
       assert.strictEqual(yield* of(22_000_000, Effect.succeed(78_000_000)), "made")
       assert.strictEqual(yield* of(21_000_000, Effect.succeed(79_500_000)), "DiskShareTaken")
       assert.strictEqual(yield* of(21_000_000, Effect.succeed(10_000_000)), "made")
-      // A reset takes the room of a branch that counts.
+      // What a reset replaces counts already.
       assert.strictEqual(yield* of(11_100_000, Effect.succeed(40_000_000)), "DiskShareTaken")
       assert.strictEqual(yield* of(11_100_000, Effect.succeed(40_000_000), true), "made")
       // The store does not answer, or not in time.
@@ -166,7 +166,7 @@ describe("failures of local computes", { tags: [tag] }, () => {
 
   it.live("a copy that others under way leave no share for waits for them", () =>
     Effect.gen(function* () {
-      const copyOf = { source: yield* megabyte, counts: false }
+      const copyOf = { source: yield* megabyte, replaces: false }
       const space = Effect.succeed({ size: 100_000_000, free: 3_500_000 })
       const withRoom = diskRoom({ space, reserve: 0, share: 4 })
       const own = withRoom(copyOf, () => Effect.void).pipe(Effect.provideService(TenantDisk, Effect.succeed(7_000_000)))

@@ -7,11 +7,14 @@ import { StoredOperation } from "../../src/operations/Operation.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { Branch } from "../../src/projects/Branch.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
+import type { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aBranchId, aMembership, anOperation, anOrganization, anOrgId, at, aUser } from "../records.ts"
-import { aBranchOf, aProjectOf, aTeam, held, type Ports } from "./quotaFixtures.ts"
+import { aBranchOf, aProjectOf, aTeam, held } from "./quotaFixtures.ts"
+
+type Ports = AccountStore | BranchStore | OperationStore | ProjectStore | QuotaStore
 
 export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
   it("a branch takes the bytes that were measured last, and before the first measurement the expected ones", () =>

@@ -17,9 +17,20 @@ import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aBranchRole, aMembership, anEndpoint, anInvitation, anOperation, anOrgId, at, aUser } from "../records.ts"
 import { inTransactionsAtOnce, undone } from "../together.ts"
-import { aBranchOf, aProjectOf, aTeam, held, type Ports } from "./quotaFixtures.ts"
+import { aBranchOf, aProjectOf, aTeam, held } from "./quotaFixtures.ts"
 
-export const quotaStoreContract = contract<Ports | Transaction>("QuotaStore", (it) => {
+type Ports =
+  | AccountStore
+  | BranchRoleStore
+  | BranchStore
+  | EndpointStore
+  | InvitationStore
+  | OperationStore
+  | ProjectStore
+  | QuotaStore
+  | Transaction
+
+export const quotaStoreContract = contract<Ports>("QuotaStore", (it) => {
   it("an organization without anything holds 0 of every quota", () =>
     Effect.gen(function* () {
       const holder = { org_id: yield* aTeam, project_id: null, now: at(0) }

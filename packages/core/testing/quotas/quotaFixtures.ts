@@ -1,13 +1,9 @@
 /** What the contracts of `QuotaStore` prepare. */
 import { Effect } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
-import type { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import type { OrgId, ProjectId } from "../../src/Ids.ts"
-import type { OperationStore } from "../../src/operations/OperationStore.ts"
 import type { Branch } from "../../src/projects/Branch.ts"
-import type { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
-import type { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import type { QuotaName } from "../../src/quotas/Quota.ts"
 import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
@@ -35,13 +31,3 @@ export const aBranchOf = Effect.fnUntraced(function* (project: ProjectId, rest: 
   yield* (yield* BranchStore).put(branch)
   return branch
 })
-
-export type Ports =
-  | AccountStore
-  | BranchRoleStore
-  | BranchStore
-  | EndpointStore
-  | InvitationStore
-  | OperationStore
-  | ProjectStore
-  | QuotaStore

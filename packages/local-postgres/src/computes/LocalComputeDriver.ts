@@ -121,13 +121,13 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   })
 
   /**
-   * Copies the parent's data to a branch, if `wanted` says so; `counts` is that of `CopyOf`. A running parent is not locked,
+   * Copies the parent's data to a branch, if `wanted` says so; `replaces` is that of `CopyOf`. A running parent is not locked,
    * so its endpoints can start and stop; a stop fails the backup, and the operation is retried. A stopped one must not start.
    */
   const copyFromParent = Effect.fnUntraced(function* (
     branch: BranchId,
     parent: BranchId,
-    counts: boolean,
+    replaces: boolean,
     wanted: (cluster: Cluster) => Effect.Effect<boolean, LocalPostgresFailure>
   ) {
     const target = yield* clusterOf(branch)
@@ -141,7 +141,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
           applied.delete(branch)
           yield* putData(target, (making) => copy(making, size), confirm(branch))
         })
-        yield* withRoom({ source: source.data, counts }, (size) => copying(replace(size)))
+        yield* withRoom({ source: source.data, replaces }, (size) => copying(replace(size)))
       })
     const backUp = (copy: string, size: number) =>
       copyRunning({ source, copy, user: machine.user, slot: size > limits.copied_without_slot })
@@ -177,7 +177,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const copy = Effect.gen(function* () {
       if (!(yield* isMissing(cluster))) return
       const put = putData(cluster, (making) => copyStopped(template, making), confirm(branch))
-      yield* withRoom({ source: template, counts: false }, () => copying(put))
+      yield* withRoom({ source: template, replaces: false }, () => copying(put))
     })
     yield* locked([branch], copy)
   })

@@ -83,8 +83,8 @@ const takenByPerson = Effect.gen(function* () {
 export interface CopyOf {
   /** The directory of the data. */
   readonly source: string
-  /** Whether its person takes the room for it already, as for a reset. */
-  readonly counts: boolean
+  /** Whether it replaces the data of a branch, as a reset does: its person takes that room already. */
+  readonly replaces: boolean
 }
 
 /**
@@ -94,7 +94,7 @@ export interface CopyOf {
  */
 export const diskRoom = ({ reserve, share, space }: Disk) => {
   let underWay = 0
-  return <A, E, R>({ counts, source }: CopyOf, copy: (bytes: number) => Effect.Effect<A, E, R>) =>
+  return <A, E, R>({ replaces, source }: CopyOf, copy: (bytes: number) => Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const bytes = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
       const look = Effect.gen(function* () {
@@ -106,7 +106,7 @@ export const diskRoom = ({ reserve, share, space }: Disk) => {
       })
       const first = yield* look
       const isKnown = !isAmple(first.left - underWay, first)
-      const taken = isKnown ? (yield* takenByPerson) + (counts ? 0 : bytes) : 0
+      const taken = isKnown ? (yield* takenByPerson) + (replaces ? 0 : bytes) : 0
       const take = Effect.gen(function* () {
         const { left, ...disk } = yield* look
         if (!mayTake(taken, left, disk)) return yield* new DiskShareTaken({ taken, left })

@@ -66,7 +66,8 @@ own as (
   select m.org_id from it join membership m on m.user_id = it.person where m.role = 'owner'
   union select person from it
 )
-select coalesce(sum(d.bytes), 0)::bigint as bytes from it, own join branch_disk d on d.org_id = own.org_id join branch b on b.id = d.branch_id
+select coalesce(sum(d.bytes), 0)::bigint as bytes
+from it, own join branch_disk d on d.org_id = own.org_id join branch b on b.id = d.branch_id
 where organization_person(own.org_id) = it.person
   and (b.deleted_at is not null) = exists (
     select 1 from operation o
