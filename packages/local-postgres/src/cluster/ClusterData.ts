@@ -50,8 +50,8 @@ export const hasData = (cluster: Cluster) =>
 export const sweepData = (cluster: Cluster) => Effect.andThen(remove(makingOf(cluster)), remove(formerOf(cluster)))
 
 /**
- * Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete. They are
- * removed if they do not get their name: a creation that is cancelled again and again would fill the disk.
+ * Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete. New data
+ * that do not get their name are removed: a creation that is cancelled again and again would fill the disk.
  * `confirm` fails when the data are no longer wanted; it runs last before they get their name.
  */
 export const putData = <E, R, E2 = never, R2 = never>(
