@@ -6,6 +6,7 @@ import { branchQueues } from "./list/branchQueues.ts"
 import { busyServers } from "./list/busyServers.ts"
 import { client } from "./list/client.ts"
 import { clientRefusals } from "./list/clientRefusals.ts"
+import { clusterCopies } from "./list/clusterCopies.ts"
 import { commandLine } from "./list/commandLine.ts"
 import { commandNames } from "./list/commandNames.ts"
 import { consent } from "./list/consent.ts"
@@ -69,6 +70,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...authentication,
   ...client,
   ...clientRefusals,
+  ...clusterCopies,
   ...commandLine,
   ...commandNames,
   ...consent,

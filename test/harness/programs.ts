@@ -16,6 +16,7 @@ export const programSources = {
   attackers: join(root, "test/hostile/support/attackerMain.ts"),
   bystander: join(root, "test/hostile/support/bystanderMain.ts"),
   "chaos-role": join(root, "packages/postgres/test/events/chaosRole.ts"),
+  "data-change": join(root, "packages/local-postgres/test/dataChange.ts"),
   "postgres-supervisor": join(root, "packages/local-postgres/test/supervisor.ts"),
   runner: join(root, "test/races/support/runnerMain.ts"),
   "storm-runner": join(root, "test/storm/support/runnerMain.ts")

@@ -1,11 +1,15 @@
 /** Data that do not get their name. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
 import { readdirSync } from "node:fs"
-import { mkdir, rm, writeFile } from "node:fs/promises"
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
-import { clusterAt } from "../src/cluster/Cluster.ts"
-import { putData } from "../src/cluster/ClusterData.ts"
+import { within } from "../../../test/harness/eventually.ts"
+import { program } from "../../../test/harness/programs.ts"
+import { type Cluster, clusterAt } from "../src/cluster/Cluster.ts"
+import { hasData, putData, sweepData } from "../src/cluster/ClusterData.ts"
 import { closedDirectory } from "./support.ts"
 
 const write = (making: string) =>
@@ -13,6 +17,41 @@ const write = (making: string) =>
     await mkdir(making)
     await writeFile(join(making, "PG_VERSION"), "18\n")
   })
+
+const withRows = (rows: string) => (making: string) =>
+  Effect.andThen(
+    write(making),
+    Effect.promise(() => writeFile(join(making, "rows"), rows))
+  )
+
+/** Another process changes the data, and is killed before one of its renames and removals. Whether it had so many. */
+const isKilled = ({ directory }: Cluster, change: "put" | "remove", before: number) =>
+  Effect.promise(async () => {
+    const child = spawn(process.execPath, [await program("data-change"), directory, change, String(before)], {
+      stdio: ["ignore", "inherit", "inherit"]
+    })
+    const [code, signal] = await within("the change to end", once(child, "exit"), 60_000)
+    if (code !== 0) assert.strictEqual(signal, "SIGKILL")
+    return signal === "SIGKILL"
+  })
+
+const rowsOf = ({ data }: Cluster) => Effect.promise(() => readFile(join(data, "rows"), "utf8"))
+
+/** What the next start finds after a change was killed before each of its renames and removals, in their order. */
+const foundAfter = Effect.fnUntraced(function* <A>(
+  change: "put" | "remove",
+  find: (cluster: Cluster) => Effect.Effect<A>
+) {
+  const found: Array<A> = []
+  for (let before = 1; ; before++) {
+    const cluster = yield* empty
+    yield* putData(cluster, withRows("earlier"), Effect.void)
+    const killed = yield* isKilled(cluster, change, before)
+    if (killed) yield* sweepData(cluster)
+    found.push(yield* find(cluster))
+    if (!killed) return found
+  }
+})
 
 const empty = Effect.map(closedDirectory, (path) => clusterAt(join(path, "cluster"), "compute"))
 
@@ -47,6 +86,46 @@ describe("data of a cluster", () => {
       yield* Deferred.await(begun)
       yield* Fiber.interrupt(putting)
       assert.deepStrictEqual(readdirSync(cluster.directory), [])
+    })
+  )
+
+  it.live("are the earlier or the new ones, wherever the process is killed that replaces them", () =>
+    Effect.gen(function* () {
+      const found = yield* foundAfter(
+        "put",
+        Effect.fnUntraced(function* (cluster) {
+          assert.deepStrictEqual(readdirSync(cluster.directory), ["data"])
+          assert.deepStrictEqual(readdirSync(cluster.data).toSorted(), ["PG_VERSION", "rows"])
+          return yield* rowsOf(cluster)
+        })
+      )
+      const earlier = found.indexOf("new")
+      assert.isAbove(earlier, 2)
+      assert.isBelow(earlier, found.length - 1, "some kills after the new data have their name")
+      assert.deepStrictEqual(
+        found,
+        found.map((_, index) => (index < earlier ? "earlier" : "new"))
+      )
+    })
+  )
+
+  it.live("are whole or gone, wherever the process is killed that removes them", () =>
+    Effect.gen(function* () {
+      const found = yield* foundAfter(
+        "remove",
+        Effect.fnUntraced(function* (cluster) {
+          if (!(yield* hasData(cluster))) return "gone"
+          assert.deepStrictEqual(readdirSync(cluster.directory), ["data"])
+          return yield* rowsOf(cluster)
+        })
+      )
+      const whole = found.indexOf("gone")
+      assert.isAbove(whole, 0)
+      assert.isBelow(whole, found.length - 1, "some kills after the data have lost their name")
+      assert.deepStrictEqual(
+        found,
+        found.map((_, index) => (index < whole ? "earlier" : "gone"))
+      )
     })
   )
 })

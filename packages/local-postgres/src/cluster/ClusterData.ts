@@ -1,9 +1,14 @@
 /**
  * Installs, replaces and removes the data of a cluster, atomically.
  *
+ *     making    new data, being written
+ *     former    the earlier data, complete, while the new ones get their name
+ *     removed   data that are being removed
+ *
  * New data are built in `making` next to their place, synced and then renamed, because Postgres would trust a partial
- * copy. Old data are removed by renaming them first. A killed process leaves a directory with one of these names, and
- * the next call (or start) removes it. The caller ensures that no server runs on the data.
+ * copy. Data are removed under another name for the same reason. A killed process leaves a directory with one of these
+ * names: the next call (or start) removes it, or gives `former` its name back if it was killed before the new data had
+ * theirs. The caller ensures that no server runs on the data.
  */
 import { lstatSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
@@ -13,8 +18,14 @@ import { attempt } from "../machine/LocalPostgresError.ts"
 import { runProgram } from "../machine/runProgram.ts"
 import { type Cluster, majorOf, makeClusterDirectory } from "./Cluster.ts"
 
-const makingOf = (cluster: Cluster) => join(cluster.directory, "making")
-const formerOf = (cluster: Cluster) => join(cluster.directory, "former")
+const besides = { making: "making", former: "former", removed: "removed" } as const
+
+const makingOf = (cluster: Cluster) => join(cluster.directory, besides.making)
+const formerOf = (cluster: Cluster) => join(cluster.directory, besides.former)
+const removedOf = (cluster: Cluster) => join(cluster.directory, besides.removed)
+
+/** Whether data are being made, replaced or removed, by the names in the directory of their cluster. */
+export const isChanging = (names: ReadonlyArray<string>) => Object.values(besides).some((name) => names.includes(name))
 
 /** A rename is durable once its directory is synced. */
 const syncDirectory = async (path: string) => {
@@ -43,11 +54,31 @@ const name = async (cluster: Cluster, replaces: boolean) => {
 
 const remove = (path: string) => attempt(`Removing ${path}`, () => rm(path, { recursive: true, force: true }))
 
-export const hasData = (cluster: Cluster) =>
-  Effect.map(Effect.option(attempt(`Looking at ${cluster.data}`, async () => lstatSync(cluster.data))), Option.isSome)
+const exists = (path: string) =>
+  Effect.map(Effect.option(attempt(`Looking at ${path}`, async () => lstatSync(path))), Option.isSome)
 
-/** Removes what an interrupted call has left. */
-export const sweepData = (cluster: Cluster) => Effect.andThen(remove(makingOf(cluster)), remove(formerOf(cluster)))
+export const hasData = (cluster: Cluster) => exists(cluster.data)
+
+/** Removes complete data, which are never seen in part under the name they had. */
+const discard = Effect.fnUntraced(function* (cluster: Cluster, path: string) {
+  const removed = removedOf(cluster)
+  yield* remove(removed)
+  yield* attempt(`Renaming ${path}`, () => rename(path, removed))
+  yield* remove(removed)
+})
+
+/** Undoes what an interrupted call has left, or ends it: the cluster has all of its earlier data, all of the new, or none. */
+export const sweepData = Effect.fnUntraced(function* (cluster: Cluster) {
+  const former = formerOf(cluster)
+  yield* remove(removedOf(cluster))
+  yield* remove(makingOf(cluster))
+  if (!(yield* exists(former))) return
+  if (yield* hasData(cluster)) return yield* discard(cluster, former)
+  yield* attempt(`Naming ${cluster.data}`, () => rename(former, cluster.data))
+  yield* Effect.logWarning(
+    `${cluster.data} has its earlier data again. The process ended before the new ones had the name.`
+  )
+})
 
 /**
  * Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete. New data
@@ -74,14 +105,12 @@ export const putData = <E, R, E2 = never, R2 = never>(
     const clear = Effect.catch(remove(making), (error) => Effect.logWarning(error.message))
     yield* Effect.onError(install, () => clear)
     yield* attempt(`Syncing ${cluster.directory}`, () => syncDirectory(cluster.directory))
-    yield* remove(formerOf(cluster))
+    if (yield* exists(formerOf(cluster))) yield* discard(cluster, formerOf(cluster))
   })
 
 /** Removes the data, then the cluster's directory. */
 export const removeData = Effect.fnUntraced(function* (cluster: Cluster) {
-  if (yield* hasData(cluster)) {
-    yield* remove(formerOf(cluster))
-    yield* attempt("Removing data", () => rename(cluster.data, formerOf(cluster)))
-  }
+  yield* sweepData(cluster)
+  if (yield* hasData(cluster)) yield* discard(cluster, cluster.data)
   yield* remove(cluster.directory)
 })

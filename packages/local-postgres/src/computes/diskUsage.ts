@@ -11,6 +11,7 @@ import { basename, join } from "node:path"
 import { type BranchDiskUsage, BranchId } from "@narthex/core"
 import { Effect, Option, Result } from "effect"
 import type { Cluster } from "../cluster/Cluster.ts"
+import { isChanging } from "../cluster/ClusterData.ts"
 import { findPostmaster } from "../cluster/PostgresProcess.ts"
 import { attempt, LocalPostgresError, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import type { Ended } from "../machine/programStarter.ts"
@@ -60,7 +61,7 @@ const bytesUnder = Effect.fnUntraced(function* (directory: string) {
 /** The state of data on which no server runs; `undefined` while one is being made or replaced. */
 const versionOf = async (cluster: Cluster): Promise<string | undefined> => {
   const inside = await unlessGone(readdir(cluster.directory))
-  if (inside === undefined || inside.includes("making") || inside.includes("former")) return undefined
+  if (inside === undefined || isChanging(inside)) return undefined
   const control = await unlessGone(lstat(join(cluster.data, "global", "pg_control")))
   return control === undefined ? undefined : `${control.ino} ${control.mtimeMs}`
 }
