@@ -30,7 +30,7 @@ type Options = Omit<PgPool.Config, "multiplex" | "multiplexConcurrency" | "maxCo
  * Requesters take turns at each pipeline, too. What one of them sends ahead delays all others, on a busy machine by
  * milliseconds for each read, so it is little. None waits for a lock, so a credential may have what its party has.
  */
-const rules: TurnRules = { places: 32, per_party: 8, per_credential: 8, waiting: 500 }
+const rules: TurnRules = { places: 32, per_party: 2, per_credential: 2, waiting: 500 }
 
 const pipelined = (options: Options) =>
   Effect.map(

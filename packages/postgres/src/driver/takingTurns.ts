@@ -11,13 +11,16 @@ import { Effect, Exit } from "effect"
 import { limited, NotDone } from "./Attempt.ts"
 
 /**
- * Of 20 connections 16 are places, of which a party may have 8, and a credential 4. Few connections are divided less, so
- * that a credential may have 2 where there are as many, and leaves its party another one.
+ * A fifth of the connections is for the platform: of 20 connections 16 are places. A party has few of them, because each answer
+ * is followed by some work of this process, and each step of another requester waits for that of all answers that have come.
+ * A credential leaves its party a place where there are 3.
+ *
+ * Pitfall: one place for a credential. A second call with an idempotency key would wait for the first instead of being refused.
  */
 export const turnRulesOf = (connections: number): TurnRules => {
   const places = Math.max(1, connections - Math.ceil(connections / 5))
-  const per_party = Math.max(Math.ceil(places / 2), Math.min(places - 1, 3))
-  return { places, per_party, per_credential: Math.min(per_party, Math.max(2, Math.ceil(per_party / 2))), waiting: 500 }
+  const per_party = Math.max(1, Math.min(3, places - 1))
+  return { places, per_party, per_credential: Math.min(2, per_party), waiting: 500 }
 }
 
 const tooMany = new NotDone({ message: "Too many statements of one requester wait for a connection." })

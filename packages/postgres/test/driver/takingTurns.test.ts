@@ -8,7 +8,7 @@ import { takingTurns, turnRulesOf } from "../../src/driver/takingTurns.ts"
 const requester = (credential: string): RequesterFacts => ({ party: credential.charAt(0), credential })
 
 describe("turnRulesOf", () => {
-  it("keeps a fifth of the connections for the platform, half of the places from a party, half of these from a key", () => {
+  it("keeps a fifth of the connections for the platform, and gives a party three of the others, and a credential two", () => {
     assert.deepStrictEqual(
       [1, 2, 4, 6, 10, 20].map((connections) => {
         const { per_credential, per_party, places } = turnRulesOf(connections)
@@ -19,8 +19,8 @@ describe("turnRulesOf", () => {
         [2, 1, 1, 1],
         [4, 3, 2, 2],
         [6, 4, 3, 2],
-        [10, 8, 4, 2],
-        [20, 16, 8, 4]
+        [10, 8, 3, 2],
+        [20, 16, 3, 2]
       ]
     )
   })
