@@ -13,7 +13,7 @@ import { limited, NotDone } from "./Attempt.ts"
 /**
  * A fifth of the connections is for the platform: of 20 connections 16 are places. A party has few of them, because each answer
  * is followed by some work of this process, and each step of another requester waits for that of all answers that have come.
- * A credential leaves its party a place where there are 3.
+ * Of three, a credential leaves its party one.
  *
  * Pitfall: one place for a credential. A second call with an idempotency key would wait for the first instead of being refused.
  */
