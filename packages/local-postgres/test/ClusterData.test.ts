@@ -38,9 +38,9 @@ const isKilled = ({ directory }: Cluster, change: "put" | "remove", before: numb
 const rowsOf = ({ data }: Cluster) => Effect.promise(() => readFile(join(data, "rows"), "utf8"))
 
 /** What the next start finds after a change was killed before each of its renames and removals, in their order. */
-const foundAfter = Effect.fnUntraced(function* <A>(
+const foundAfter = Effect.fnUntraced(function* <A, E>(
   change: "put" | "remove",
-  find: (cluster: Cluster) => Effect.Effect<A>
+  find: (cluster: Cluster) => Effect.Effect<A, E>
 ) {
   const found: Array<A> = []
   for (let before = 1; ; before++) {
@@ -126,6 +126,15 @@ describe("data of a cluster", () => {
         found,
         found.map((_, index) => (index < whole ? "earlier" : "gone"))
       )
+    })
+  )
+
+  it.live("that cannot be looked at are not taken for missing", () =>
+    Effect.gen(function* () {
+      const cluster = yield* empty
+      yield* Effect.promise(() => writeFile(cluster.directory, ""))
+      const failure = yield* Effect.flip(hasData(cluster))
+      assert.match(failure.message, /Looking at .*data/)
     })
   )
 })

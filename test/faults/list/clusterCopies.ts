@@ -20,6 +20,12 @@ export const clusterCopies: ReadonlyArray<FaultsOfFile> = [
         why: "A branch that could not be reset has its data."
       },
       {
+        id: "data-unseen",
+        find: "lstatSync(path, { throwIfNoEntry: false }) !== undefined",
+        put: "[lstatSync].every((look) => { try { look(path); return true } catch { return false } })",
+        why: "A disk that fails for a moment does not have data replaced by empty ones."
+      },
+      {
         id: "data-former-killed",
         find: "if (yield* hasData(cluster)) return yield* discard(cluster, former)",
         put: "return yield* discard(cluster, former)",

@@ -7,13 +7,16 @@
  *
  * New data are built in `making` next to their place, synced and then renamed, because Postgres would trust a partial
  * copy. Data are removed under another name for the same reason. A killed process leaves a directory with one of these
- * names: the next call (or start) removes it, or gives `former` its name back if it was killed before the new data had
- * theirs. The caller ensures that no server runs on the data.
+ * names, which the next start of the process removes. If it was killed before the new data had their name, `former` gets
+ * its name back instead. The caller ensures that no server runs on the data.
+ *
+ * Pitfall: trusting a `former` that a version before 2026-11-27 has left. There a killed deletion left a part of the data
+ * under that name. The deletion is repeated after the start, and removes them.
  */
 import { lstatSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { attempt } from "../machine/LocalPostgresError.ts"
 import { runProgram } from "../machine/runProgram.ts"
 import { type Cluster, majorOf, makeClusterDirectory } from "./Cluster.ts"
@@ -40,7 +43,7 @@ const syncDirectory = async (path: string) => {
 /**
  * Gives the new data their name, and the earlier ones another.
  *
- * Pitfall: two calls. An interruption between them leaves a branch without data, which was not reset.
+ * Pitfall: two effects. An interruption between them leaves a branch without data, which was not reset.
  */
 const name = async (cluster: Cluster, replaces: boolean) => {
   if (replaces) await rename(cluster.data, formerOf(cluster))
@@ -54,13 +57,17 @@ const name = async (cluster: Cluster, replaces: boolean) => {
 
 const remove = (path: string) => attempt(`Removing ${path}`, () => rm(path, { recursive: true, force: true }))
 
+/**
+ * Pitfall: taking every error for an absence. A disk that fails for a moment would have the data replaced by empty ones.
+ */
 const exists = (path: string) =>
-  Effect.map(Effect.option(attempt(`Looking at ${path}`, async () => lstatSync(path))), Option.isSome)
+  attempt(`Looking at ${path}`, async () => lstatSync(path, { throwIfNoEntry: false }) !== undefined)
 
 export const hasData = (cluster: Cluster) => exists(cluster.data)
 
-/** Removes complete data, which are never seen in part under the name they had. */
+/** Removes complete data, so that no part of them is ever seen under the name they had. */
 const discard = Effect.fnUntraced(function* (cluster: Cluster, path: string) {
+  if (!(yield* exists(path))) return
   const removed = removedOf(cluster)
   yield* remove(removed)
   yield* attempt(`Renaming ${path}`, () => rename(path, removed))
@@ -105,12 +112,12 @@ export const putData = <E, R, E2 = never, R2 = never>(
     const clear = Effect.catch(remove(making), (error) => Effect.logWarning(error.message))
     yield* Effect.onError(install, () => clear)
     yield* attempt(`Syncing ${cluster.directory}`, () => syncDirectory(cluster.directory))
-    if (yield* exists(formerOf(cluster))) yield* discard(cluster, formerOf(cluster))
+    yield* discard(cluster, formerOf(cluster))
   })
 
-/** Removes the data, then the cluster's directory. */
+/** Removes the data, then the cluster's directory. What has lost its name to new data goes first: a start would restore it. */
 export const removeData = Effect.fnUntraced(function* (cluster: Cluster) {
-  yield* sweepData(cluster)
-  if (yield* hasData(cluster)) yield* discard(cluster, cluster.data)
+  yield* discard(cluster, formerOf(cluster))
+  yield* discard(cluster, cluster.data)
   yield* remove(cluster.directory)
 })
