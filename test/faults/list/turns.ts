@@ -38,6 +38,12 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
         why: "What waits for one credential is bounded."
       },
       {
+        id: "turns-given-back-meanwhile",
+        find: "if (this.tryTake(requester)) {",
+        put: "if (false) {",
+        why: "A request does not wait for a place that is free."
+      },
+      {
         id: "turns-left",
         find: "if (!queue.delete(granted) || queue.size > 0) return",
         put: "if (queue.size > 0) return",

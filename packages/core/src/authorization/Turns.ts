@@ -41,8 +41,18 @@ export class Turns {
     return true
   }
 
-  /** Calls `granted` once the requester has a place. Returns what ends the wait; `undefined`: too many wait already. */
-  wait({ credential, party }: RequesterFacts, granted: () => void): (() => void) | undefined {
+  /**
+   * Calls `granted` once the requester has a place. Returns what ends the wait; `undefined`: too many wait already.
+   *
+   * Pitfall: waiting without another look. Between `tryTake` and this the last place may have been given back, and without one
+   * that is held nothing would end the wait.
+   */
+  wait(requester: RequesterFacts, granted: () => void): (() => void) | undefined {
+    if (this.tryTake(requester)) {
+      granted()
+      return () => undefined
+    }
+    const { credential, party } = requester
     const queues = this.#waiting.get(party) ?? new Map<string, Set<() => void>>()
     const queue = queues.get(credential) ?? new Set()
     if (queue.size >= this.#rules.waiting) return undefined

@@ -91,6 +91,17 @@ describe("Turns", () => {
     assert.deepStrictEqual(order, ["second"])
   })
 
+  it("what begins to wait when the last place has just been given back has it at once", () => {
+    const turns = new Turns({ places: 1, per_party: 1, per_credential: 1, waiting: 2 })
+    const order: Array<string> = []
+    assert.isTrue(turns.tryTake(requester("b1")))
+    assert.isFalse(turns.tryTake(requester("a1")))
+    turns.give(requester("b1"))
+    turns.wait(requester("a1"), () => order.push("a1"))
+    assert.deepStrictEqual(order, ["a1"])
+    assert.isFalse(turns.tryTake(requester("b1")), "the place is taken")
+  })
+
   it("each party has a turn before any has a second one, and so has each credential of a party", () => {
     const turns = new Turns({ places: 1, per_party: 1, per_credential: 1, waiting: 10 })
     const order: Array<string> = []
