@@ -6,7 +6,7 @@
  * optimization: it runs in the background, one run at a time however many commits ask for it, and its failure is
  * ignored, because the poll of any instance sequences what is left.
  */
-import { EventLog, type StorageError, Transaction } from "@narthex/core"
+import { EventLog, Requester, type StorageError, Transaction } from "@narthex/core"
 import { Effect, Layer, Queue } from "effect"
 import { Database } from "./database/Database.ts"
 import { Attempts } from "./driver/Attempt.ts"
@@ -40,7 +40,8 @@ const make = Effect.gen(function* () {
   return Transaction.make({
     begin: transaction,
     join,
-    apart: (work) => Effect.provideService(work, Attempts, new Map()),
+    // Without a turn: calls of the same person may hold all of its places, and wait for what the host has locked.
+    apart: (work) => Effect.provideService(Effect.provideService(work, Attempts, new Map()), Requester, null),
     append,
     committed: Effect.asVoid(Queue.offer(requests, undefined))
   })
