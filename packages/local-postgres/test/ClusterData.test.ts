@@ -53,6 +53,17 @@ const foundAfter = Effect.fnUntraced(function* <A, E>(
   }
 })
 
+/** The first kills, at least so many, leave the earlier data, and all others, of which there are some, what comes then. */
+const assertChangesOnce = (found: ReadonlyArray<string>, then: string, least: number) => {
+  const first = found.indexOf(then)
+  assert.isAtLeast(first, least)
+  assert.isBelow(first, found.length - 1, "some kills after the change")
+  assert.deepStrictEqual(
+    found,
+    found.map((_, index) => (index < first ? "earlier" : then))
+  )
+}
+
 const empty = Effect.map(closedDirectory, (path) => clusterAt(join(path, "cluster"), "compute"))
 
 describe("data of a cluster", () => {
@@ -99,13 +110,7 @@ describe("data of a cluster", () => {
           return yield* rowsOf(cluster)
         })
       )
-      const earlier = found.indexOf("new")
-      assert.isAbove(earlier, 2)
-      assert.isBelow(earlier, found.length - 1, "some kills after the new data have their name")
-      assert.deepStrictEqual(
-        found,
-        found.map((_, index) => (index < earlier ? "earlier" : "new"))
-      )
+      assertChangesOnce(found, "new", 3)
     })
   )
 
@@ -119,13 +124,7 @@ describe("data of a cluster", () => {
           return yield* rowsOf(cluster)
         })
       )
-      const whole = found.indexOf("gone")
-      assert.isAbove(whole, 0)
-      assert.isBelow(whole, found.length - 1, "some kills after the data have lost their name")
-      assert.deepStrictEqual(
-        found,
-        found.map((_, index) => (index < whole ? "earlier" : "gone"))
-      )
+      assertChangesOnce(found, "gone", 1)
     })
   )
 
