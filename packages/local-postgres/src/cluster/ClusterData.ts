@@ -10,8 +10,8 @@
  * names, which the next start of the process removes. If it was killed before the new data had their name, `former` gets
  * its name back instead. The caller ensures that no server runs on the data.
  *
- * Pitfall: trusting a `former` that a version before 2026-11-27 has left. There a killed deletion left a part of the data
- * under that name. The deletion is repeated after the start, and removes them.
+ * A deletion that was killed in a version before 2026-11-27 has left a part of the data as `former`, and that gets the name
+ * back, too. The deletion is repeated after the start, and removes it.
  */
 import { lstatSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"

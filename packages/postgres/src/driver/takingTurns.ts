@@ -11,8 +11,8 @@ import { Effect, Exit } from "effect"
 import { limited, NotDone } from "./Attempt.ts"
 
 /**
- * A fifth of the connections is for the platform: of 20 connections 16 are places. A party has few of them, because each answer
- * is followed by some work of this process, and each step of another requester waits for that of all answers that have come.
+ * A fifth of the connections is for the platform: of 20 connections 16 are places. A party has few of them, because some work
+ * of this process follows each answer, and each step of another requester waits for the work after all answers that have come.
  * Of three, a credential leaves its party one.
  *
  * Pitfall: one place for a credential. A second call with an idempotency key would wait for the first instead of being refused.
