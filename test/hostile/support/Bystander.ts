@@ -6,7 +6,7 @@ import assert from "node:assert/strict"
 import { until } from "../../harness/eventually.ts"
 import { long } from "../../harness/long.ts"
 import { type Following, followEvents } from "../../support/followEvents.ts"
-import { type Caller, call, must, textAt } from "./Caller.ts"
+import { type Caller, call, listAt, must, textAt } from "./Caller.ts"
 import { addParts, type Measured, type Step } from "./Measured.ts"
 import { mint, newProject } from "./organizations.ts"
 import { eventuallyOpen, openSession } from "./Session.ts"
@@ -82,8 +82,9 @@ export class Bystander {
 
     let branch = ""
     const create = await timed("create", async () => {
-      branch = textAt(await must(this.#caller, "POST", `${path}/branches`, {}), "branch", "id")
-      await this.#isReady(`${path}/branches/${branch}`)
+      const created = await must(this.#caller, "POST", `${path}/branches`, {})
+      branch = textAt(created, "branch", "id")
+      await this.#ends(listAt(created, "operations"))
     })
     await addParts(into, this.#caller, { project, action: "create_branch", of: `branch_id=${branch}` }, create)
     await must(this.#caller, "DELETE", `${path}/branches/${branch}`)
@@ -105,12 +106,12 @@ export class Bystander {
     await until("the bystander's endpoint to be idle", isIdle, { every: 20 })
   }
 
-  async #isReady(path: string): Promise<void> {
-    const isReady = async () => {
-      const { body } = await call(this.#caller, "GET", path)
-      return textAt(body, "branch", "current_state") === "ready"
+  /** Waits for operations as the command line does: one call each, and none that only looks again. */
+  async #ends(operations: ReadonlyArray<Record<string, unknown>>): Promise<void> {
+    for (const operation of operations) {
+      const path = `/v1/projects/${this.#project}/operations/${textAt(operation, "id")}?wait=60s`
+      assert.equal(textAt(await must(this.#caller, "GET", path), "operation", "status"), "finished")
     }
-    await until("the bystander's branch to be ready", isReady, { every: 20 })
   }
 
   async #select(): Promise<void> {
