@@ -119,5 +119,68 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
         why: "Waits that end together do not all go on in one turn of the event loop."
       }
     ]
+  },
+  {
+    area: "quotas",
+    file: "packages/http/src/limits/callRate.ts",
+    tests: ["packages/http/test/limits/callRate.test.ts"],
+    faults: [
+      {
+        id: "call-rate-of-credential",
+        find: "per_credential: inSpan(rate.per_credential)",
+        put: "per_credential: inSpan(rate.per_party)",
+        why: "One session or key leaves its person some of the rate."
+      },
+      {
+        id: "call-rate-waiting",
+        find: "rate.per_credential * patience",
+        put: "rate.per_credential * patience * 10",
+        why: "Calls that wait are bounded."
+      },
+      {
+        id: "call-rate-place",
+        find: "granted ? hold(requester) : Effect.void",
+        put: "Effect.void",
+        why: "A call that has waited gives its place back, too."
+      },
+      {
+        id: "call-rate-leave",
+        find: "return Effect.sync(leave)",
+        put: "return Effect.void",
+        why: "A call that is interrupted takes no turn of another."
+      }
+    ]
+  },
+  {
+    area: "quotas",
+    file: "packages/http/src/middleware/Authentication.ts",
+    tests: ["packages/http/test/limits/callRates.test.ts"],
+    faults: [
+      {
+        id: "call-rate-revoked",
+        find: "waited ? problems(callerOf(token)) : Effect.succeed(caller)",
+        put: "Effect.succeed(caller)",
+        why: "A credential that is revoked while its call waits is refused."
+      },
+      {
+        id: "call-rate-refreshes",
+        find: "yield* limits.begin({ party: sub, credential: sid })",
+        put: "yield* Effect.succeed([sid, sub])",
+        why: "Refreshes take turns."
+      }
+    ]
+  },
+  {
+    area: "quotas",
+    file: "packages/http/src/middleware/RateLimiting.ts",
+    tests: ["packages/http/test/limits/callRates.test.ts"],
+    faults: [
+      {
+        id: "call-rate-failures",
+        find: "return (yield* refuse) ?? (yield* takePerAddress",
+        put: "return (yield* takePerAddress",
+        why: "Failed authentications take turns."
+      }
+    ]
   }
 ]

@@ -6,11 +6,13 @@
  * Pitfall: refusing when the store of the counters cannot be reached. Every limited call reads the same store and answers
  * 503 itself.
  */
-import { becauseOf, RateLimiter, Transaction } from "@narthex/core"
+import type { RateLimitedProblem } from "@narthex/api"
+import { becauseOf, RateLimiter, type RequesterFacts, requesterAt, Transaction } from "@narthex/core"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { tooMany } from "../toProblem.ts"
-import { type LimitName, quotas, RateLimits } from "./RateLimits.ts"
+import { type CallRate, callRate, type Rate, unlimited } from "./callRate.ts"
+import { type LimitName, quotas, type RateLimitSettings, RateLimits } from "./RateLimits.ts"
 
 export class Limits extends Context.Service<
   Limits,
@@ -20,14 +22,26 @@ export class Limits extends Context.Service<
       limit: LimitName,
       subject: string
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, HttpServerRequest.HttpServerRequest>
+    /** Waits for the turn of a call (docs/design/api.md A35): whether it had to. Fails when too many of its credential wait. */
+    readonly begin: (requester: RequesterFacts) => Effect.Effect<boolean, RateLimitedProblem>
+    /** Waits for the turn of a refusal of this address. Fails when too many wait. */
+    readonly refuse: (address: string | null) => Effect.Effect<boolean, RateLimitedProblem>
   }
 >()("@narthex/http/limits/Limits") {
   static readonly layer: Layer.Layer<Limits, never, RateLimiter | Transaction> = Layer.effect(
     Limits,
-    Effect.map(Effect.all([RateLimiter, Transaction]), ([limiter, { apart }]) =>
-      Limits.of({
+    Effect.gen(function* () {
+      const limiter = yield* RateLimiter
+      const { apart } = yield* Transaction
+      const settings = yield* RateLimits
+      const [calls, refusals] =
+        settings === null
+          ? [unlimited, unlimited]
+          : yield* Effect.all([callRate(rateOfCalls(settings)), callRate(rateOfRefusals(settings))])
+      return Limits.of({
+        begin: (requester) => inTurn("calls", calls, requester),
+        refuse: (address) => inTurn("failures", refusals, requesterAt(address)),
         take: Effect.fn("Limits.take")(function* (limit_name, subject) {
-          const settings = yield* RateLimits
           if (settings === null) return undefined
           const [limit, window_seconds] = quotas[limit_name](settings)
           const now = yield* DateTime.now
@@ -47,9 +61,31 @@ export class Limits extends Context.Service<
           return taken.allowed ? undefined : yield* refusal(limit_name, limit, window_seconds, taken.reset_seconds)
         })
       })
-    )
+    })
   )
 }
+
+const rateOfCalls = ({ calls_per_second, person_calls_per_second }: RateLimitSettings): Rate => ({
+  per_credential: calls_per_second,
+  per_party: person_calls_per_second
+})
+
+/** An address is a party with one credential. */
+const rateOfRefusals = ({ failures_per_minute }: RateLimitSettings): Rate => ({
+  per_credential: failures_per_minute / 60,
+  per_party: failures_per_minute / 60
+})
+
+const inTurn = Effect.fnUntraced(function* (
+  name: "calls" | "failures",
+  { inTurn, waiting }: CallRate,
+  requester: RequesterFacts
+) {
+  const turn = yield* inTurn(requester)
+  if (turn !== "too many wait") return turn === "after a wait"
+  const message = `${waiting} calls wait for their turn at the limit \`${name}\`, and no more may. Send fewer at once.`
+  return yield* tooMany(name, { allowed: waiting, held: waiting, message, retry_after_seconds: 1 })
+})
 
 /** Adds list headers to the answer of the running request, a refusal included. A second limit is appended to the list. */
 export const announce = (headers: Record<string, string>) =>

@@ -23,6 +23,9 @@ export interface RateLimitSettings {
   readonly org_creation_per_minute: number
   readonly org_invitation_creation_per_hour: number
   readonly org_changes_per_minute: number
+  /** Per session or API key, and per person with all of them, on each instance. */
+  readonly calls_per_second: number
+  readonly person_calls_per_second: number
 }
 
 /** The documented limits, which hold unless a host sets others. */
@@ -39,7 +42,9 @@ export const defaultRateLimits: RateLimitSettings = {
   changes_per_minute: 600,
   org_creation_per_minute: 1200,
   org_invitation_creation_per_hour: 400,
-  org_changes_per_minute: 3000
+  org_changes_per_minute: 3000,
+  calls_per_second: 40,
+  person_calls_per_second: 50
 }
 
 export const RateLimits = Context.Reference<RateLimitSettings | null>("@narthex/http/limits/RateLimits", {

@@ -62,6 +62,7 @@ export const layerAuthentication = Layer.effect(
   Authentication,
   Effect.gen(function* () {
     const { authenticate } = yield* Authenticator
+    const { begin } = yield* Limits
     const sent = presented(yield* Sessions)
     // A page of the console makes many calls with one session at once.
     const shared = sharing<
@@ -74,10 +75,17 @@ export const layerAuthentication = Layer.effect(
       // The last use of a key has an address.
       return Effect.flatMap(requestOrigin, ({ address }) => shared(`${text} ${address}`, authenticate(token, address)))
     }
+    /** Pitfall: the caller of before a wait for the turn. Its rights may have ended meanwhile. */
+    const callerInTurn = (token: Redacted.Redacted) =>
+      Effect.flatMap(problems(callerOf(token)), (caller) =>
+        Effect.flatMap(begin(requesterOf(caller)), (waited) =>
+          waited ? problems(callerOf(token)) : Effect.succeed(caller)
+        )
+      )
     return Authentication.of({
       bearer: (handler) =>
         Effect.flatMap(sent, (token) =>
-          Effect.flatMap(problems(callerOf(token)), (caller) =>
+          Effect.flatMap(callerInTurn(token), (caller) =>
             Effect.updateContext(handler, (context: Context.Context<never>) =>
               Context.add(Context.add(context, Principal, caller), Requester, requesterOf(caller))
             )
@@ -103,8 +111,9 @@ export const layerOwnToken = Layer.effect(
       const { address } = yield* requestOrigin
       // A key is refused as invalid when it has expired; only sessions fail with these two errors.
       const caller = Effect.catchTag(authenticate(secret, address), ["TokenExpired", "SignInRequired"], Effect.die)
-      const { organization } = yield* problems(caller)
-      return organization.role === null
+      const found = yield* problems(caller)
+      yield* limits.begin(requesterOf(found))
+      return found.organization.role === null
         ? yield* new NotAMemberProblem({ required: "membership", held: null })
         : yield* new SessionRequiredProblem({ required: "session", held: "api_key" })
     })
@@ -116,8 +125,12 @@ export const layerOwnToken = Layer.effect(
         const limit = Context.get(endpoint.annotations, RateLimitedBy)
         if (limit !== undefined && rateLimits[limit] === "session") {
           const claims = yield* Effect.option(signer.verify(token))
-          const refused = Option.isSome(claims) ? yield* limits.take(limit, claims.value.sid) : undefined
-          if (refused !== undefined) return refused
+          if (Option.isSome(claims)) {
+            const { sid, sub } = claims.value
+            yield* limits.begin({ party: sub, credential: sid })
+            const refused = yield* limits.take(limit, sid)
+            if (refused !== undefined) return refused
+          }
         }
         return yield* Effect.provideService(handler, PresentedToken, token)
       })

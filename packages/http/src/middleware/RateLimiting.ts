@@ -2,6 +2,8 @@
  * Counts calls against the limits that are kept by client address: those that an endpoint declares, and failed
  * authentications of every endpoint.
  *
+ * What is refused is answered in turns (docs/design/api.md A35), so a client that sends the next attempt with each refusal has few.
+ *
  * Limits by session are counted where the session token is read (`Authentication`), limits by user where the caller has
  * been authorized (`PolicyCheck`).
  *
@@ -10,6 +12,7 @@
  */
 import { InvalidTokenProblem, policyOf, RateLimitedBy, RateLimiting, rateLimits } from "@narthex/api"
 import { Context, Effect, Layer } from "effect"
+import { HttpServerRespondable } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Limits } from "../limits/Limits.ts"
 import type { LimitName } from "../limits/RateLimits.ts"
@@ -25,6 +28,13 @@ export const layerRateLimiting = Layer.effect(
     const limits = yield* Limits
     const takePerAddress = (limit: LimitName) =>
       Effect.flatMap(requestOrigin, ({ address }) => limits.take(limit, address ?? "unknown"))
+    /** Waits for the turn of a refusal, or returns the 429 of too many that wait. */
+    const refuse = Effect.flatMap(requestOrigin, ({ address }) =>
+      Effect.matchEffect(limits.refuse(address), {
+        onFailure: (problem) => Effect.orDie(HttpServerRespondable.toResponse(problem)),
+        onSuccess: () => Effect.undefined
+      })
+    )
 
     return RateLimiting.of((handler, { endpoint }) => {
       const limit = Context.get(endpoint.annotations, RateLimitedBy)
@@ -32,15 +42,13 @@ export const layerRateLimiting = Layer.effect(
         handler,
         (error) => failedAuthentication(endpoint, error),
         Effect.fnUntraced(function* (error) {
-          return (yield* takePerAddress("failures")) ?? (yield* Effect.fail(error))
+          return (yield* refuse) ?? (yield* takePerAddress("failures")) ?? (yield* Effect.fail(error))
         })
       )
       // Most endpoints have no limit per address, and their requests pay nothing for it.
       if (limit === undefined || rateLimits[limit] !== "address") return counted
-      return Effect.filterOrElse(
-        takePerAddress(limit),
-        (refused) => refused !== undefined,
-        () => counted
+      return Effect.flatMap(takePerAddress(limit), (refused) =>
+        refused === undefined ? counted : Effect.as(refuse, refused)
       )
     })
   })

@@ -3,11 +3,13 @@ import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { defaultEventSettings, EventSettings, makeKeySecret } from "@narthex/core"
 import { Effect, Layer, Redacted } from "effect"
+import { defaultRateLimits } from "../../src/limits/RateLimits.ts"
 import { Ahead, everyServing, idToken, memoryApi } from "../support/apiOver.ts"
 import { address, arrive, type Caller, key, refused, withToken } from "../support/story.ts"
 import { type Answer, call } from "../support/wire.ts"
 
 const limits = {
+  ...defaultRateLimits,
   exchange_per_minute: 4,
   cli_exchange_per_minute: 3,
   failures_per_minute: 3,
@@ -26,7 +28,6 @@ const limits = {
 let network = 0
 /** A client of its own, so that no test counts against another. */
 const client = () => ({ "x-forwarded-for": `198.51.100.${++network}` })
-
 const limited = (answer: Answer, name: string, policy: string) => {
   refused(answer, 429, "rate_limited")
   assert.strictEqual(answer.headers["ratelimit-policy"], `"${name}";${policy}`)

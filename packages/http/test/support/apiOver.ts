@@ -68,10 +68,19 @@ export class Ahead extends Context.Service<Ahead, { readonly by: (duration: Dura
   "test/Ahead"
 ) {}
 
-const shiftedClock = ({ stands = false }: ApiOptions) =>
+const shiftedClock = ({ held, stands = false }: ApiOptions) =>
   Layer.effectContext(
     Effect.map(Clock.Clock, (real) => {
       let shift = 0
+      let sleepers: ReadonlyArray<{ readonly until: number; readonly wake: () => void }> = []
+      const sleep = (duration: Duration.Duration) =>
+        Effect.callback<void>((resume) => {
+          const sleeper = { until: now() + Duration.toMillis(duration), wake: () => resume(Effect.void) }
+          sleepers = [...sleepers, sleeper]
+          return Effect.sync(() => {
+            sleepers = sleepers.filter((each) => each !== sleeper)
+          })
+        })
       const begun = real.currentTimeMillisUnsafe()
       const now = () => (stands ? begun : real.currentTimeMillisUnsafe()) + shift
       const clock: Clock.Clock = {
@@ -81,13 +90,17 @@ const shiftedClock = ({ stands = false }: ApiOptions) =>
         currentTimeNanos: Effect.sync(() => BigInt(now()) * 1_000_000n),
         monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
         monotonicTimeNanos: real.monotonicTimeNanos,
-        sleep: (duration) => real.sleep(duration)
+        sleep: (duration) =>
+          held !== undefined && Duration.Equivalence(duration, held) ? sleep(duration) : real.sleep(duration)
       }
       return Context.make(Clock.Clock, clock).pipe(
         Context.add(Ahead, {
           by: (duration) =>
             Effect.sync(() => {
               shift += Duration.toMillis(duration)
+              const due = sleepers.filter(({ until }) => until <= now())
+              sleepers = sleepers.filter(({ until }) => until > now())
+              for (const { wake } of due) wake()
             })
         })
       )
@@ -161,6 +174,8 @@ export interface ApiOptions {
   readonly grace?: Duration.Duration
   /** Its clock stands still but for `Ahead`, so that what is counted in time does not depend on the machine's speed. */
   readonly stands?: boolean
+  /** What sleeps for just so long goes on when `Ahead` says so, and not with the time of the machine. */
+  readonly held?: Duration.Duration
 }
 
 const references = ({ access, key_limit = 1000, limits = null, quotas = defaultQuotas }: ApiOptions) =>

@@ -77,6 +77,8 @@ describe("settings without any variable", () => {
         org_invitation_creation_per_hour: 400,
         changes_per_minute: 600,
         org_changes_per_minute: 3000,
+        calls_per_second: 40,
+        person_calls_per_second: 50,
         organization_creation_per_hour: 60,
         keys: 1000,
         streams: 100,

@@ -1,7 +1,8 @@
 // Generated from docs/guides/rate-limits.md by scripts/docs.ts: change it there.
 export const rateLimits = `# Keep within rate limits
 
-Calls that create, sign in or open streams are limited. Reads are not, except that waits are limited in number.
+Calls that create, sign in or open streams are limited. Reads are not refused; a client that makes more than 40 calls in a second
+with one session or API key waits for some of the answers.
 
 \`\`\`sh
 curl --include "$NARTHEX_URL/v1/projects/$PROJECT_ID/branches" \\
@@ -31,6 +32,8 @@ again. Wait a little longer each time, with some chance in it, so that your proc
 | \`organization_creation\` | organizations | person |
 | \`exchange\`, \`cli_exchange\`, \`reports\` | sign-ins, logins of command lines, reports of leaked keys | client address |
 | \`refresh\` | refreshes | session |
+| \`calls\` | calls that wait because more than 40 are made in a second | session or API key |
+| \`waits\` | calls that wait for operations | person or API key, and organization |
 | \`streams\` | open event streams, and new ones per second | person or API key, and organization |
 
 The operator sets the numbers. A quota is something else: 422 \`quota_exceeded\` says that the organization holds as much as it may, and

@@ -84,6 +84,18 @@ export const limits = {
       defaultRateLimits.org_changes_per_minute,
       "The same per minute and organization."
     ),
+    calls_per_second: variable(
+      "NARTHEX_LIMIT_CALLS",
+      forms.count,
+      defaultRateLimits.calls_per_second,
+      "Calls that begin per second, session or API key, and instance. More wait for their turn."
+    ),
+    person_calls_per_second: variable(
+      "NARTHEX_LIMIT_PERSON_CALLS",
+      forms.count,
+      defaultRateLimits.person_calls_per_second,
+      "The same per second, person and instance."
+    ),
     organization_creation_per_hour: variable(
       "NARTHEX_LIMIT_ORGANIZATION_CREATION",
       forms.count,

@@ -1,0 +1,76 @@
+/**
+ * The rate at which an instance goes on with the calls of a requester (docs/design/api.md A35). A call over the rate waits for
+ * its turn.
+ *
+ * A client that never pauses keeps an instance working with what no limit counts, and with what a limit refuses. Here it
+ * waits, which costs nothing.
+ *
+ * Pitfall: counting in the storage, as the other limits do. Most calls are reads, and each would write.
+ * Pitfall: one number for a whole second. A client would have all calls of a second at its beginning.
+ */
+import { type RequesterFacts, Turns } from "@narthex/core"
+import { Duration, Effect, type Scope } from "effect"
+
+export interface Rate {
+  /** Calls in a second of one credential, and of its party with all credentials. */
+  readonly per_credential: number
+  readonly per_party: number
+}
+
+export type Turn = "at once" | "after a wait" | "too many wait"
+
+export interface CallRate {
+  /** Succeeds in the requester's turn, or at once if as many calls of its credential wait as may. */
+  readonly inTurn: (requester: RequesterFacts) => Effect.Effect<Turn>
+  /** How many calls of one credential may wait. */
+  readonly waiting: number
+}
+
+/** A call has its place for so long, so this much of a second's calls go on together. */
+const span = Duration.millis(250)
+
+/** Seconds: a requester with one credential waits no longer. */
+const patience = 8
+
+const inSpan = (per_second: number) => Math.ceil((per_second * Duration.toMillis(span)) / 1_000)
+
+export const callRate = (rate: Rate): Effect.Effect<CallRate, never, Scope.Scope> =>
+  Effect.map(Effect.scope, (scope) => {
+    const waiting = Math.ceil(rate.per_credential * patience)
+    const turns = new Turns({
+      places: Number.POSITIVE_INFINITY,
+      per_party: inSpan(rate.per_party),
+      per_credential: inSpan(rate.per_credential),
+      waiting
+    })
+
+    const hold = (requester: RequesterFacts) =>
+      Effect.forkIn(
+        Effect.andThen(
+          Effect.sleep(span),
+          Effect.sync(() => turns.give(requester))
+        ),
+        scope
+      )
+
+    const inTurn = (requester: RequesterFacts): Effect.Effect<Turn> =>
+      Effect.uninterruptibleMask((restore) => {
+        if (turns.tryTake(requester)) return Effect.as(hold(requester), "at once")
+        let granted = false
+        const turn = Effect.callback<Turn>((resume) => {
+          const leave = turns.wait(requester, () => {
+            granted = true
+            resume(Effect.succeed("after a wait"))
+          })
+          if (leave === undefined) return resume(Effect.succeed("too many wait"))
+          return Effect.sync(leave)
+        })
+        // Also for a call that is interrupted when its turn has come.
+        return Effect.onExit(restore(turn), () => (granted ? hold(requester) : Effect.void))
+      })
+
+    return { inTurn, waiting }
+  })
+
+/** Every call goes on at once. */
+export const unlimited: CallRate = { inTurn: () => Effect.succeed("at once"), waiting: Number.POSITIVE_INFINITY }
