@@ -133,8 +133,8 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "call-rate-waiting",
-        find: "rate.per_credential * patience",
-        put: "rate.per_credential * patience * 10",
+        find: "rate.per_party) * patience",
+        put: "rate.per_party) * patience * 10",
         why: "Calls that wait are bounded."
       },
       {
@@ -148,6 +148,38 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
         find: "return Effect.sync(leave)",
         put: "return Effect.void",
         why: "A call that is interrupted takes no turn of another."
+      },
+      {
+        id: "call-rate-end",
+        find: "restore(bounded)",
+        put: "restore(turn)",
+        why: "A wait ends, however many credentials a party has."
+      }
+    ]
+  },
+  {
+    area: "quotas",
+    file: "packages/http/src/limits/Limits.ts",
+    tests: ["packages/http/test/limits/hostTransaction.test.ts"],
+    faults: [
+      {
+        id: "call-rate-host",
+        find: "if (yield* inHostTransaction) return false",
+        put: "",
+        why: "A wait would hold the locks of a host's transaction."
+      }
+    ]
+  },
+  {
+    area: "quotas",
+    file: "packages/http/src/limits/Limits.ts",
+    tests: ["packages/http/test/limits/callRates.test.ts"],
+    faults: [
+      {
+        id: "call-rate-keys",
+        find: 'inTurn("calls", calls, turnsOf(caller))',
+        put: 'inTurn("calls", calls, requesterOf(caller))',
+        why: "Who revokes API keys does not wait for their calls."
       }
     ]
   },
@@ -164,8 +196,8 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "call-rate-refreshes",
-        find: "yield* limits.begin({ party: sub, credential: sid })",
-        put: "yield* Effect.succeed([sid, sub])",
+        find: "yield* limits.beginRefresh(sid)",
+        put: "",
         why: "Refreshes take turns."
       }
     ]
@@ -177,9 +209,21 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "call-rate-failures",
-        find: "return (yield* refuse) ?? (yield* takePerAddress",
-        put: "return (yield* takePerAddress",
+        find: "(yield* refuse) ?? (counts",
+        put: "(counts",
         why: "Failed authentications take turns."
+      },
+      {
+        id: "call-rate-ended",
+        find: " || error instanceof SignInRequiredProblem",
+        put: "",
+        why: "Calls of a session that has ended take turns."
+      },
+      {
+        id: "call-rate-ended-counts",
+        find: 'counts ? yield* takePerAddress("failures") : undefined',
+        put: 'yield* takePerAddress("failures")',
+        why: "The end of a session is no failed authentication."
       }
     ]
   }

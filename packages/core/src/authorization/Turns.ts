@@ -66,8 +66,11 @@ export class Turns {
 
   /** Gives a place back, and with it the next one that waits its turn. */
   give(requester: RequesterFacts): void {
+    const own = this.#waiting.get(requester.party)
+    // While a place is free, what waits has as many as its own party may have.
+    const able = this.#free <= 0 ? this.#waiting : own === undefined ? [] : [[requester.party, own] as const]
     this.#hold(requester, -1)
-    for (const [party, queues] of this.#waiting)
+    for (const [party, queues] of able)
       for (const [credential, queue] of queues) {
         const next = { party, credential }
         const [first, second] = queue

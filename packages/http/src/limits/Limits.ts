@@ -7,8 +7,17 @@
  * 503 itself.
  */
 import type { RateLimitedProblem } from "@narthex/api"
-import { becauseOf, RateLimiter, type RequesterFacts, requesterAt, Transaction } from "@narthex/core"
-import { Context, DateTime, Effect, Layer } from "effect"
+import {
+  type AnyCaller,
+  becauseOf,
+  inHostTransaction,
+  RateLimiter,
+  type RequesterFacts,
+  requesterAt,
+  requesterOf,
+  Transaction
+} from "@narthex/core"
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { tooMany } from "../toProblem.ts"
 import { type CallRate, callRate, type Rate, unlimited } from "./callRate.ts"
@@ -23,7 +32,9 @@ export class Limits extends Context.Service<
       subject: string
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, HttpServerRequest.HttpServerRequest>
     /** Waits for the turn of a call (docs/design/api.md A35): whether it had to. Fails when too many of its credential wait. */
-    readonly begin: (requester: RequesterFacts) => Effect.Effect<boolean, RateLimitedProblem>
+    readonly begin: (caller: AnyCaller) => Effect.Effect<boolean, RateLimitedProblem>
+    /** The same for a refresh, of which only the session is known, and not that it is still open. */
+    readonly beginRefresh: (session: string) => Effect.Effect<boolean, RateLimitedProblem>
     /** Waits for the turn of a refusal of this address. Fails when too many wait. */
     readonly refuse: (address: string | null) => Effect.Effect<boolean, RateLimitedProblem>
   }
@@ -39,7 +50,8 @@ export class Limits extends Context.Service<
           ? [unlimited, unlimited]
           : yield* Effect.all([callRate(rateOfCalls(settings)), callRate(rateOfRefusals(settings))])
       return Limits.of({
-        begin: (requester) => inTurn("calls", calls, requester),
+        begin: (caller) => inTurn("calls", calls, turnsOf(caller)),
+        beginRefresh: (session) => inTurn("calls", calls, { party: session, credential: session }),
         refuse: (address) => inTurn("failures", refusals, requesterAt(address)),
         take: Effect.fn("Limits.take")(function* (limit_name, subject) {
           if (settings === null) return undefined
@@ -65,6 +77,16 @@ export class Limits extends Context.Service<
   )
 }
 
+/**
+ * A person's sessions and API keys are two parties.
+ *
+ * Pitfall: one party. A person who revokes API keys that make calls without end would wait behind those of all of them.
+ */
+const turnsOf = (caller: AnyCaller): RequesterFacts => {
+  const { credential, party } = requesterOf(caller)
+  return { party: `${caller.kind} ${party}`, credential }
+}
+
 const rateOfCalls = ({ calls_per_second, person_calls_per_second }: RateLimitSettings): Rate => ({
   per_credential: calls_per_second,
   per_party: person_calls_per_second
@@ -76,13 +98,20 @@ const rateOfRefusals = ({ failures_per_minute }: RateLimitSettings): Rate => ({
   per_party: failures_per_minute / 60
 })
 
+/** Before a call is refused because too many wait. */
+const pause = Duration.seconds(1)
+
 const inTurn = Effect.fnUntraced(function* (
   name: "calls" | "failures",
   { inTurn, waiting }: CallRate,
   requester: RequesterFacts
 ) {
+  // A host's transaction holds its locks meanwhile.
+  if (yield* inHostTransaction) return false
   const turn = yield* inTurn(requester)
   if (turn !== "too many wait") return turn === "after a wait"
+  // A client that sends the next call with this answer would not wait at all.
+  yield* Effect.sleep(pause)
   const message = `${waiting} calls wait for their turn at the limit \`${name}\`, and no more may. Send fewer at once.`
   return yield* tooMany(name, { allowed: waiting, held: waiting, message, retry_after_seconds: 1 })
 })

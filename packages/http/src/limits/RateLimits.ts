@@ -23,7 +23,7 @@ export interface RateLimitSettings {
   readonly org_creation_per_minute: number
   readonly org_invitation_creation_per_hour: number
   readonly org_changes_per_minute: number
-  /** Per session or API key, and per person with all of them, on each instance. */
+  /** On each instance, per session or API key, and for all sessions and for all keys of a person. At least 4 are allowed. */
   readonly calls_per_second: number
   readonly person_calls_per_second: number
 }
@@ -44,7 +44,7 @@ export const defaultRateLimits: RateLimitSettings = {
   org_invitation_creation_per_hour: 400,
   org_changes_per_minute: 3000,
   calls_per_second: 40,
-  person_calls_per_second: 50
+  person_calls_per_second: 48
 }
 
 export const RateLimits = Context.Reference<RateLimitSettings | null>("@narthex/http/limits/RateLimits", {

@@ -20,7 +20,7 @@ export interface Rate {
 export type Turn = "at once" | "after a wait" | "too many wait"
 
 export interface CallRate {
-  /** Succeeds in the requester's turn, or at once if as many calls of its credential wait as may. */
+  /** Succeeds in the requester's turn; at once if as many calls of its credential wait as may; at last after ten seconds. */
   readonly inTurn: (requester: RequesterFacts) => Effect.Effect<Turn>
   /** How many calls of one credential may wait. */
   readonly waiting: number
@@ -29,14 +29,18 @@ export interface CallRate {
 /** A call has its place for so long, so this much of a second's calls go on together. */
 const span = Duration.millis(250)
 
-/** Seconds: a requester with one credential waits no longer. */
+/** So many seconds of a credential's rate may wait. */
 const patience = 8
 
-const inSpan = (per_second: number) => Math.ceil((per_second * Duration.toMillis(span)) / 1_000)
+/** A wait ends after so long, for a party of which many credentials wait. */
+const longest = Duration.seconds(10)
+
+/** At least one. */
+const inSpan = (per_second: number) => Math.max(1, Math.round((per_second * Duration.toMillis(span)) / 1_000))
 
 export const callRate = (rate: Rate): Effect.Effect<CallRate, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
-    const waiting = Math.ceil(rate.per_credential * patience)
+    const waiting = Math.ceil(Math.min(rate.per_credential, rate.per_party) * patience)
     const turns = new Turns({
       places: Number.POSITIVE_INFINITY,
       per_party: inSpan(rate.per_party),
@@ -66,7 +70,11 @@ export const callRate = (rate: Rate): Effect.Effect<CallRate, never, Scope.Scope
           return Effect.sync(leave)
         })
         // Also for a call that is interrupted when its turn has come.
-        return Effect.onExit(restore(turn), () => (granted ? hold(requester) : Effect.void))
+        const bounded = Effect.timeoutOrElse(turn, {
+          duration: longest,
+          orElse: () => Effect.succeed<Turn>("too many wait")
+        })
+        return Effect.onExit(restore(bounded), () => (granted ? hold(requester) : Effect.void))
       })
 
     return { inTurn, waiting }

@@ -78,9 +78,7 @@ export const layerAuthentication = Layer.effect(
     /** Pitfall: the caller of before a wait for the turn. Its rights may have ended meanwhile. */
     const callerInTurn = (token: Redacted.Redacted) =>
       Effect.flatMap(problems(callerOf(token)), (caller) =>
-        Effect.flatMap(begin(requesterOf(caller)), (waited) =>
-          waited ? problems(callerOf(token)) : Effect.succeed(caller)
-        )
+        Effect.flatMap(begin(caller), (waited) => (waited ? problems(callerOf(token)) : Effect.succeed(caller)))
       )
     return Authentication.of({
       bearer: (handler) =>
@@ -112,7 +110,7 @@ export const layerOwnToken = Layer.effect(
       // A key is refused as invalid when it has expired; only sessions fail with these two errors.
       const caller = Effect.catchTag(authenticate(secret, address), ["TokenExpired", "SignInRequired"], Effect.die)
       const found = yield* problems(caller)
-      yield* limits.begin(requesterOf(found))
+      yield* limits.begin(found)
       return found.organization.role === null
         ? yield* new NotAMemberProblem({ required: "membership", held: null })
         : yield* new SessionRequiredProblem({ required: "session", held: "api_key" })
@@ -126,8 +124,8 @@ export const layerOwnToken = Layer.effect(
         if (limit !== undefined && rateLimits[limit] === "session") {
           const claims = yield* Effect.option(signer.verify(token))
           if (Option.isSome(claims)) {
-            const { sid, sub } = claims.value
-            yield* limits.begin({ party: sub, credential: sid })
+            const { sid } = claims.value
+            yield* limits.beginRefresh(sid)
             const refused = yield* limits.take(limit, sid)
             if (refused !== undefined) return refused
           }

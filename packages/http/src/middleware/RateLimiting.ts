@@ -10,7 +10,15 @@
  * Pitfall: checking the limit on failures before the credential. A client could lock out every other client behind the
  * same address; a credential that verifies always passes (docs/design/identity.md I45).
  */
-import { InvalidTokenProblem, policyOf, RateLimitedBy, RateLimiting, rateLimits } from "@narthex/api"
+import {
+  InvalidTokenProblem,
+  policyOf,
+  RateLimitedBy,
+  RateLimiting,
+  rateLimits,
+  SignInRequiredProblem,
+  TokenExpiredProblem
+} from "@narthex/api"
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRespondable } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -18,9 +26,11 @@ import { Limits } from "../limits/Limits.ts"
 import type { LimitName } from "../limits/RateLimits.ts"
 import { requestOrigin } from "../ServerIdentity.ts"
 
-/** An expired session token is `token_expired`, not `invalid_token`, and so does not count as a failure. */
-const failedAuthentication = (endpoint: HttpApiEndpoint.Top, error: unknown) =>
-  error instanceof InvalidTokenProblem && policyOf(endpoint)?._tag !== "Anonymous"
+const needsCredential = (endpoint: HttpApiEndpoint.Top) => policyOf(endpoint)?._tag !== "Anonymous"
+
+/** The credential was looked up, and does not authenticate. */
+const isRefused = (error: unknown) =>
+  error instanceof InvalidTokenProblem || error instanceof TokenExpiredProblem || error instanceof SignInRequiredProblem
 
 export const layerRateLimiting = Layer.effect(
   RateLimiting,
@@ -40,9 +50,13 @@ export const layerRateLimiting = Layer.effect(
       const limit = Context.get(endpoint.annotations, RateLimitedBy)
       const counted = Effect.catchIf(
         handler,
-        (error) => failedAuthentication(endpoint, error),
+        (error) => needsCredential(endpoint) && isRefused(error),
         Effect.fnUntraced(function* (error) {
-          return (yield* refuse) ?? (yield* takePerAddress("failures")) ?? (yield* Effect.fail(error))
+          // The end of a session does not count as a failure: clients whose session has ended are honest ones.
+          const counts = error instanceof InvalidTokenProblem
+          return (
+            (yield* refuse) ?? (counts ? yield* takePerAddress("failures") : undefined) ?? (yield* Effect.fail(error))
+          )
         })
       )
       // Most endpoints have no limit per address, and their requests pay nothing for it.

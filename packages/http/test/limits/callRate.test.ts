@@ -83,4 +83,17 @@ describe("the rate of calls", () => {
       assert.deepStrictEqual(order, times(6, "a1"))
     })
   )
+
+  it.effect("a wait ends after ten seconds, also if a party has many credentials that wait", () =>
+    Effect.gen(function* () {
+      const { order, start } = yield* started
+      yield* Effect.forEach(
+        Array.from({ length: 300 }, (_, index) => `a${index}`),
+        start
+      )
+      yield* Effect.forEach(times(44, ""), () => quarter)
+      assert.strictEqual(order.length, 300)
+      assert.isAbove(order.filter((each) => each.startsWith("refused")).length, 170)
+    })
+  )
 })

@@ -7,7 +7,7 @@ import { arrive, refused } from "../support/story.ts"
 import { type Answer, call, type TestApi } from "../support/wire.ts"
 
 /** One call of a credential in a quarter of a second, and 32 that wait; of refusals as many. */
-const limits = { ...defaultRateLimits, calls_per_second: 4, person_calls_per_second: 400, failures_per_minute: 240 }
+const limits = { ...defaultRateLimits, calls_per_second: 4, person_calls_per_second: 4, failures_per_minute: 240 }
 
 type Call = Fiber.Fiber<Answer, unknown>
 
@@ -107,6 +107,34 @@ layer(memoryApi({ limits, serving: "fetch", stands: true, held: quarterSecond })
       yield* arrive()
       assert.strictEqual(refreshes.filter(isAnswered).length, 1)
       for (const { status } of yield* inTurn(refreshes)) assert.strictEqual(status, 200)
+    })
+  )
+
+  it.effect("the sessions of a person do not wait for the API keys of that person", () =>
+    Effect.gen(function* () {
+      const { read, who } = yield* busyKey
+      const calls = yield* started(10, read)
+      for (let turn = 0; turn < 500; turn++) yield* nextTurn
+      assert.strictEqual((yield* who.call("GET", "/v1/api-keys")).status, 200)
+      assert.isFalse(calls.some(isAnswered))
+      yield* Fiber.interruptAll(calls)
+    })
+  )
+
+  it.effect("calls of a session that has ended wait for their turn, and do not count as failures", () =>
+    Effect.gen(function* () {
+      const who = yield* arrive()
+      yield* quarter
+      const headers = { "x-forwarded-for": "198.51.100.8" }
+      assert.strictEqual((yield* who.call("POST", "/v1/auth/logout")).status, 204)
+      const calls = yield* started(3, who.call("GET", "/v1/regions", { headers }))
+      yield* soMany(calls, 1)
+      yield* arrive()
+      assert.strictEqual(calls.filter(isAnswered).length, 1)
+      for (const answer of yield* inTurn(calls)) {
+        assert.strictEqual(answer.status, 401)
+        assert.isUndefined(answer.headers["ratelimit"])
+      }
     })
   )
 })

@@ -1,8 +1,8 @@
 // Generated from docs/guides/rate-limits.md by scripts/docs.ts: change it there.
 export const rateLimits = `# Keep within rate limits
 
-Calls that create, sign in or open streams are limited. Reads are not refused; a client that makes more than 40 calls in a second
-with one session or API key waits for some of the answers.
+Calls that create, sign in or open streams are limited. All other calls wait when there are more than 40 in a second with one session
+or API key, or 48 of one person's sessions or keys; they are refused only when hundreds wait.
 
 \`\`\`sh
 curl --include "$NARTHEX_URL/v1/projects/$PROJECT_ID/branches" \\
@@ -32,7 +32,8 @@ again. Wait a little longer each time, with some chance in it, so that your proc
 | \`organization_creation\` | organizations | person |
 | \`exchange\`, \`cli_exchange\`, \`reports\` | sign-ins, logins of command lines, reports of leaked keys | client address |
 | \`refresh\` | refreshes | session |
-| \`calls\` | calls that wait because more than 40 are made in a second | session or API key |
+| \`calls\` | calls that wait because of their rate | session or API key |
+| \`failures\` | credentials that do not authenticate | client address |
 | \`waits\` | calls that wait for operations | person or API key, and organization |
 | \`streams\` | open event streams, and new ones per second | person or API key, and organization |
 

@@ -88,13 +88,13 @@ export const limits = {
       "NARTHEX_LIMIT_CALLS",
       forms.count,
       defaultRateLimits.calls_per_second,
-      "Calls that begin per second, session or API key, and instance. More wait for their turn."
+      "Calls that go on per second, session or API key, and instance, at least 4. More wait for their turn."
     ),
     person_calls_per_second: variable(
       "NARTHEX_LIMIT_PERSON_CALLS",
       forms.count,
       defaultRateLimits.person_calls_per_second,
-      "The same per second, person and instance."
+      "The same for all sessions of a person, and for all API keys of one."
     ),
     organization_creation_per_hour: variable(
       "NARTHEX_LIMIT_ORGANIZATION_CREATION",
