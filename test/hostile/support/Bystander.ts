@@ -103,7 +103,7 @@ export class Bystander {
       }
       return state === "idle"
     }
-    await until("the bystander's endpoint to be idle", isIdle, { every: 20 })
+    await until("the bystander's endpoint to be idle", isIdle, { every: 50 })
   }
 
   /** Waits for operations as the command line does: one call each, and none that only looks again. */

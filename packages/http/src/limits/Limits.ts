@@ -112,7 +112,7 @@ const inTurn = Effect.fnUntraced(function* (
   if (turn !== "too many wait") return turn === "after a wait"
   // A client that sends the next call with this answer would not wait at all.
   yield* Effect.sleep(pause)
-  const message = `${waiting} calls wait for their turn at the limit \`${name}\`, and no more may. Send fewer at once.`
+  const message = `Too many calls wait for their turn at the limit \`${name}\`, of which ${waiting} may wait. Send fewer at once.`
   return yield* tooMany(name, { allowed: waiting, held: waiting, message, retry_after_seconds: 1 })
 })
 

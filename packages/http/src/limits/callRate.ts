@@ -69,11 +69,11 @@ export const callRate = (rate: Rate): Effect.Effect<CallRate, never, Scope.Scope
           if (leave === undefined) return resume(Effect.succeed("too many wait"))
           return Effect.sync(leave)
         })
-        // Also for a call that is interrupted when its turn has come.
         const bounded = Effect.timeoutOrElse(turn, {
           duration: longest,
           orElse: () => Effect.succeed<Turn>("too many wait")
         })
+        // Also a call that is interrupted when its turn has come holds its place.
         return Effect.onExit(restore(bounded), () => (granted ? hold(requester) : Effect.void))
       })
 
