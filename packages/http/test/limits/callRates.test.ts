@@ -12,6 +12,7 @@ const limits = { ...defaultRateLimits, calls_per_second: 4, person_calls_per_sec
 type Call = Fiber.Fiber<Answer, unknown>
 
 const quarterSecond = Duration.millis(250)
+const longestWait = Duration.seconds(10)
 
 const quarter = Effect.flatMap(Ahead, (ahead) => ahead.by(quarterSecond))
 
@@ -49,7 +50,7 @@ const busyKey = Effect.gen(function* () {
 })
 
 // Without sockets, of which the client has fewer than these tests have calls.
-layer(memoryApi({ limits, serving: "fetch", stands: true, held: quarterSecond }), {
+layer(memoryApi({ limits, serving: "fetch", stands: true, held: [quarterSecond, longestWait] }), {
   excludeTestServices: true
 })("rates of calls", (it) => {
   it.effect("calls over the rate wait for their turn, and none is refused", () =>

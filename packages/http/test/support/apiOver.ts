@@ -68,7 +68,7 @@ export class Ahead extends Context.Service<Ahead, { readonly by: (duration: Dura
   "test/Ahead"
 ) {}
 
-const shiftedClock = ({ held, stands = false }: ApiOptions) =>
+const shiftedClock = ({ held = [], stands = false }: ApiOptions) =>
   Layer.effectContext(
     Effect.map(Clock.Clock, (real) => {
       let shift = 0
@@ -91,7 +91,7 @@ const shiftedClock = ({ held, stands = false }: ApiOptions) =>
         monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
         monotonicTimeNanos: real.monotonicTimeNanos,
         sleep: (duration) =>
-          held !== undefined && Duration.Equivalence(duration, held) ? sleep(duration) : real.sleep(duration)
+          held.some((each) => Duration.Equivalence(duration, each)) ? sleep(duration) : real.sleep(duration)
       }
       return Context.make(Clock.Clock, clock).pipe(
         Context.add(Ahead, {
@@ -174,8 +174,8 @@ export interface ApiOptions {
   readonly grace?: Duration.Duration
   /** Its clock stands still but for `Ahead`, so that what is counted in time does not depend on the machine's speed. */
   readonly stands?: boolean
-  /** What sleeps for just so long goes on when `Ahead` says so, and not with the time of the machine. */
-  readonly held?: Duration.Duration
+  /** What sleeps for just one of these goes on when `Ahead` says so, and not with the time of the machine. */
+  readonly held?: ReadonlyArray<Duration.Duration>
 }
 
 const references = ({ access, key_limit = 1000, limits = null, quotas = defaultQuotas }: ApiOptions) =>
