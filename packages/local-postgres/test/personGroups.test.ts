@@ -33,15 +33,27 @@ describe("the part of the cores that a person may take", () => {
     )
   })
 
-  const light = { cores: 0, isHeavy: false }
+  const light = { cores: 0, wanted: 0, isHeavy: false }
 
-  it("one who takes more yields from the first look on", () => {
-    assert.deepStrictEqual(demandAfter(light, 0.6, 0.5), { cores: 0.6, isHeavy: true })
-    assert.isFalse(demandAfter(light, 0.5, 0.5).isHeavy)
+  it("one who takes twice as much yields from the first look on", () => {
+    assert.deepStrictEqual(demandAfter(light, 1.1, 0.5), { cores: 1.1, wanted: 1.1, isHeavy: true })
+    assert.isFalse(demandAfter(light, 1, 0.5).isHeavy)
+  })
+
+  it("one who takes more in two looks in a row yields from the second one on, and one who does for a moment does not", () => {
+    const moment = demandAfter(light, 0.9, 0.5)
+    assert.isFalse(moment.isHeavy)
+    assert.isTrue(demandAfter(moment, 0.6, 0.5).isHeavy)
+    assert.isFalse(demandAfter(moment, 0.5, 0.5).isHeavy)
+    assert.isFalse(demandAfter(demandAfter(moment, 0.1, 0.5), 0.9, 0.5).isHeavy)
+  })
+
+  it("two looks with more than a second between them are not in a row", () => {
+    assert.isFalse(demandAfter(demandAfter(light, 0.6, 0.5), 0.6, 0.5, 1.1).isHeavy)
   })
 
   it("one who takes nothing any more yields until their demand has decayed to half of the part", () => {
-    let demand = demandAfter(light, 1, 0.5)
+    let demand = { cores: 1, wanted: 1, isHeavy: true }
     let looks = 0
     for (; demand.isHeavy; looks++) demand = demandAfter(demand, 0, 0.5)
     assert.strictEqual(looks, 7)
@@ -54,7 +66,7 @@ describe("the part of the cores that a person may take", () => {
   })
 
   it("a demand decays with the time since the last look, however long that is", () => {
-    const heavy = demandAfter(light, 1, 0.5)
+    const heavy = { cores: 1, wanted: 1, isHeavy: true }
     assert.isTrue(demandAfter(heavy, 0, 0.5, 3).isHeavy)
     assert.isFalse(demandAfter(heavy, 0, 0.5, 3.5).isHeavy)
     assert.isBelow(demandAfter(heavy, 0, 0.5, 3_600).cores, 1e-9)
@@ -132,7 +144,7 @@ describe("the control group of a person", () => {
         ])
         weighPeople(groups, wants, at * second)
       }
-      look(0, 0.6, 0.2)
+      look(0, 1.1, 0.2)
       assert.deepStrictEqual([ada, bob].map(shareOf), ["idle", "800"])
       look(10, 0.1, 0.2)
       assert.deepStrictEqual([ada, bob].map(shareOf), ["800", "800"])
@@ -147,7 +159,7 @@ describe("the control group of a person", () => {
       const each = (ran: number) => weighPeople(groups, new Map(homes.map((home) => [home, ran])), 0)
       each(0.19)
       assert.deepStrictEqual(homes.map(shareOf), Array(5).fill("200"))
-      each(0.21)
+      each(0.41)
       assert.deepStrictEqual(homes.map(shareOf), Array(5).fill("idle"))
     }).pipe(Effect.scoped)
   )
@@ -159,7 +171,7 @@ describe("the control group of a person", () => {
       const server = place("ada", "narthex-1")
       yield* as("ada", groupOfServer("narthex-1", "ada"))
       yield* as("ada", endStart("narthex-1"))
-      weighPeople(groups, new Map([[ada, 0.6]]), 0)
+      weighPeople(groups, new Map([[ada, 1.1]]), 0)
       assert.strictEqual(shareOf(ada), "idle")
       const seen = Effect.sync(() => [ada, server].map(shareOf))
       assert.deepStrictEqual(yield* as("ada", attending("narthex-1", seen)), ["50", "400"])
@@ -180,20 +192,32 @@ describe("the control group of a person", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a start or copy that goes on for three seconds counts as a core, and a shorter one does not", () =>
+  it.effect("a start or copy that goes on for more than three seconds counts as a core, and a shorter one does not", () =>
     Effect.gen(function* () {
       const { as, groups, place, shareOf } = yield* machine
       const ada = place("ada")
       place("ada", "copies")
       const looks = Effect.sync(() => {
         const seen: Array<string> = []
-        for (let look = 1; look <= 6; look++) {
+        for (let look = 1; look <= 7; look++) {
           weighPeople(groups, new Map(), (look * second) / 2)
           seen.push(shareOf(ada))
         }
         return seen
       })
-      assert.deepStrictEqual(yield* as("ada", copying(looks)), [...Array(5).fill("800"), "idle"])
+      assert.deepStrictEqual(yield* as("ada", copying(looks)), [...Array(6).fill("800"), "idle"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("one copy after another with a pause between them is none that goes on", () =>
+    Effect.gen(function* () {
+      const { as, groups, place, shareOf } = yield* machine
+      const ada = place("ada")
+      place("ada", "copies")
+      for (let look = 1; look <= 20; look++) {
+        yield* as("ada", copying(Effect.sync(() => weighPeople(groups, new Map(), (look * second) / 2))))
+      }
+      assert.strictEqual(shareOf(ada), "800")
     }).pipe(Effect.scoped)
   )
 
@@ -202,7 +226,7 @@ describe("the control group of a person", () => {
       const { groups, place } = yield* machine
       const ada = place("ada")
       enterPerson(groups, ada)
-      weighPeople(groups, new Map([[ada, 1]]), 0)
+      weighPeople(groups, new Map([[ada, 1.1]]), 0)
       rmSync(ada, { recursive: true })
       divideAmongPeople(groups)
       assert.isTrue(groups.people.get(ada)?.demand.isHeavy)

@@ -18,9 +18,27 @@ export const personGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-person-at-once",
-        find: "wanted > part ? wanted : 0",
-        put: "0",
-        why: "One who takes more than their part yields from the first look on."
+        find: "wanted > 2 * part ||",
+        put: "",
+        why: "One who takes twice their part yields from the first look on."
+      },
+      {
+        id: "cpu-person-lasts",
+        find: "inBoth > part",
+        put: "wanted > part",
+        why: "A start and a copy want more than the part for a moment: one who makes one now and then does not yield."
+      },
+      {
+        id: "cpu-person-row",
+        find: "seconds <= 1 ? Math.min(wanted, before.wanted) : 0",
+        put: "Math.min(wanted, before.wanted)",
+        why: "What somebody wanted in the look before counts only if that was just now."
+      },
+      {
+        id: "cpu-person-pause",
+        find: "if (several < 0) person.looksAtWork = 0",
+        put: "",
+        why: "Copies with pauses between them are not one that goes on."
       },
       {
         id: "cpu-person-until",
@@ -66,8 +84,8 @@ export const personGroups: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cpu-person-several",
-        find: "if (several > part) person.demand",
-        put: "if (several < -9) person.demand",
+        find: "if (several > part)",
+        put: "if (several < -9)",
         why: "One who starts and copies several things at once yields before the first look."
       },
       {

@@ -19,6 +19,8 @@ import { Context } from "effect"
 export interface Demand {
   /** In cores, as of lately. */
   readonly cores: number
+  /** What was wanted in the last look, in cores. */
+  readonly wanted: number
   /** It is more than their part: their group yields. */
   readonly isHeavy: boolean
 }

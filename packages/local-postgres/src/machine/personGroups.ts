@@ -22,11 +22,16 @@ const kept = 0.8
 /**
  * `wanted`: the cores since the last look, which was so many seconds ago, or for the usual time. One who yields does so until
  * they want half of what makes one yield.
+ *
+ * Pitfall: yielding from one look above the part on. A start and a copy after it want so much for a moment, and one who wakes
+ * and copies a branch now and then would yield to those who keep the machine busy.
  */
 export const demandAfter = (before: Demand, wanted: number, part: number, seconds = 0.5): Demand => {
   const left = kept ** (2 * seconds)
-  const cores = Math.max(wanted > part ? wanted : 0, left * before.cores + (1 - left) * wanted)
-  return { cores, isHeavy: cores > (before.isHeavy ? part / 2 : part) }
+  const inBoth = seconds <= 1 ? Math.min(wanted, before.wanted) : 0
+  const lasts = wanted > 2 * part || inBoth > part
+  const cores = Math.max(lasts ? wanted : 0, left * before.cores + (1 - left) * wanted)
+  return { cores, wanted, isHeavy: cores > (before.isHeavy ? part / 2 : part) }
 }
 
 /** A person who takes less than this, in cores, is not among those who want the CPU. */
@@ -69,7 +74,7 @@ export const enterPerson = (groups: OpenCpuGroups, home: string): Person => {
   mkdirSync(home, { recursive: true })
   divideGroup(groups.version, home)
   const person: Person = known ?? {
-    demand: { cores: 0, isHeavy: false },
+    demand: { cores: 0, wanted: 0, isHeavy: false },
     copies: 0,
     weighed: undefined,
     looksAtWork: 0,
@@ -106,7 +111,9 @@ export const divideAmongPeople = (groups: OpenCpuGroups): void => {
   const part = partOf(cores, [...people].filter(isWanting).length)
   for (const [home, person] of people) {
     const several = (works.get(home) ?? 0) - 1
-    if (several > part) person.demand = { cores: Math.max(several, person.demand.cores), isHeavy: true }
+    if (several < 0) person.looksAtWork = 0
+    if (several > part)
+      person.demand = { ...person.demand, cores: Math.max(several, person.demand.cores), isHeavy: true }
     // A heavy person stays known without servers: otherwise stopping and starting one would end that they yield.
     if (person.copies > 0 || person.demand.isHeavy || servers?.has(home)) continue
     removeGroup(join(home, "copies"))
