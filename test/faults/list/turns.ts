@@ -138,6 +138,12 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
         why: "Calls that wait are bounded."
       },
       {
+        id: "call-rate-spacing",
+        find: "Math.max(now + Duration.toMillis(span), next.get(party) ?? 0)",
+        put: "now + Duration.toMillis(span)",
+        why: "Calls that wait go on one after another: together they would be a queue before everyone else's next call."
+      },
+      {
         id: "call-rate-place",
         find: "granted ? hold(requester) : Effect.void",
         put: "Effect.void",

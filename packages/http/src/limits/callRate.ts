@@ -35,6 +35,29 @@ const patience = 8
 /** A wait ends after so long, for a party of which many credentials wait. */
 const longest = Duration.seconds(10)
 
+/**
+ * For how many milliseconds a call has its place: a span, and longer if another place of its party is given back just before.
+ * As many calls as go on together at first come one at a time from then on. Times are those of the monotonic clock.
+ *
+ * Pitfall: giving back at once what was taken at once. A party of which hundreds wait would begin a span's calls together, in
+ * each span, and a call of another party would wait behind all of them.
+ */
+const spacing = (places: number) => {
+  const pause = Duration.toMillis(span) / places
+  /** When the next place of a party may be given back. */
+  const next = new Map<string, number>()
+  return {
+    taken: (party: string, now: number): number => {
+      const until = Math.max(now + Duration.toMillis(span), next.get(party) ?? 0)
+      next.set(party, until + pause)
+      return until - now
+    },
+    given: (party: string, now: number): void => {
+      if ((next.get(party) ?? 0) <= now + pause) next.delete(party)
+    }
+  }
+}
+
 /** At least one. */
 const inSpan = (per_second: number) => Math.max(1, Math.round((per_second * Duration.toMillis(span)) / 1_000))
 
@@ -48,14 +71,18 @@ export const callRate = (rate: Rate): Effect.Effect<CallRate, never, Scope.Scope
       waiting
     })
 
+    const spaced = spacing(inSpan(rate.per_party))
+
     const hold = (requester: RequesterFacts) =>
-      Effect.forkIn(
-        Effect.andThen(
-          Effect.sleep(span),
-          Effect.sync(() => turns.give(requester))
-        ),
-        scope
-      )
+      Effect.clockWith((clock) => {
+        const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+        const giveBack = Effect.sync(() => {
+          spaced.given(requester.party, now())
+          turns.give(requester)
+        })
+        const held = spaced.taken(requester.party, now())
+        return Effect.forkIn(Effect.andThen(Effect.sleep(held), giveBack), scope)
+      })
 
     const inTurn = (requester: RequesterFacts): Effect.Effect<Turn> =>
       Effect.uninterruptibleMask((restore) => {

@@ -33,8 +33,26 @@ describe("the rate of calls", () => {
       assert.deepStrictEqual(order, ["a1", "a1", "a2", "b1", "b1"])
       yield* TestClock.adjust("249 millis")
       assert.strictEqual(order.length, 5)
-      yield* TestClock.adjust("1 millis")
+      yield* quarter
       assert.deepStrictEqual(order.slice(5).sort(), ["a1", "a1", "a2", "b1"])
+    })
+  )
+
+  it.effect("calls that wait go on one after another, at the rate of their party", () =>
+    Effect.gen(function* () {
+      const { order, start } = yield* started
+      yield* Effect.forEach([...times(20, "a1"), ...times(20, "a2"), "b1"], start)
+      assert.strictEqual(order.length, 4)
+      yield* TestClock.adjust("249 millis")
+      const counts: Array<number> = []
+      for (let third = 0; third < 12; third++) {
+        yield* TestClock.adjust(`${third % 3 === 0 ? 84 : 83} millis`)
+        counts.push(order.length - 4)
+      }
+      assert.deepStrictEqual(
+        counts,
+        Array.from({ length: 12 }, (_, index) => index + 1)
+      )
     })
   )
 
@@ -57,7 +75,7 @@ describe("the rate of calls", () => {
       assert.deepStrictEqual(order, ["a1", "a1", ...times(4, "refused a1")])
       yield* start("b1")
       assert.strictEqual(order.at(-1), "b1")
-      yield* Effect.forEach(times(32, ""), () => quarter)
+      yield* Effect.forEach(times(33, ""), () => quarter)
       assert.strictEqual(order.filter((each) => each === "a1").length, 66)
     })
   )
@@ -76,9 +94,9 @@ describe("the rate of calls", () => {
     Effect.gen(function* () {
       const { order, start } = yield* started
       const calls = yield* Effect.forEach(times(4, "a1"), start)
-      yield* quarter
+      yield* Effect.andThen(quarter, quarter)
       yield* Fiber.interruptAll(calls)
-      yield* quarter
+      yield* Effect.andThen(quarter, quarter)
       yield* Effect.forEach(times(3, "a1"), start)
       assert.deepStrictEqual(order, times(6, "a1"))
     })
