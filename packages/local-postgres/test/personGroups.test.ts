@@ -192,7 +192,7 @@ describe("the control group of a person", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("a start or copy that goes on for more than three seconds counts as a core, and a shorter one does not", () =>
+  it.effect("a start or copy that lasts more than three seconds counts as a core, and a shorter one does not", () =>
     Effect.gen(function* () {
       const { as, groups, place, shareOf } = yield* machine
       const ada = place("ada")
