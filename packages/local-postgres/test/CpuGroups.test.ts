@@ -15,7 +15,7 @@ import { divideGroup, joinGroup, pidsIn } from "../src/machine/cpuGroupFiles.ts"
 import { findMachine } from "../src/machine/Machine.ts"
 import { processesOf } from "../src/machine/Processes.ts"
 import { groupOfPerson } from "../src/machine/personGroups.ts"
-import { runProgram } from "../src/machine/runProgram.ts"
+import { runProgram, runToAnyEnd } from "../src/machine/runProgram.ts"
 import { groupOfServer, leaveGroup, openCpuGroups } from "../src/machine/serverGroups.ts"
 import { yieldFully } from "../src/machine/yieldFully.ts"
 import { contention } from "./contention.ts"
@@ -99,9 +99,20 @@ describe("the CPU control group of a compute", { tags }, () => {
       const { platform } = yield* groupsOf("copies")
       const open = openedIn(platform)
       mkdirSync(open.copies)
-      // It enters once it runs.
-      const waits = ["-c", "until grep -q '/copies$' /proc/self/cgroup; do sleep 0.01; done"]
-      yield* Effect.provideService(runProgram("sh", waits, { background: true }), CpuGroups, open)
+      // Version 2 moves it once it runs.
+      const repeated = open.version === 2 ? "until" : "if !"
+      const rest = open.version === 2 ? "do sleep 0.01; done" : "then exit 1; fi"
+      const isInside = ["-c", `${repeated} grep -q '/copies$' /proc/self/cgroup; ${rest}`]
+      yield* Effect.provideService(runProgram("sh", isInside, { background: true }), CpuGroups, open)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a program whose group has been removed runs all the same, and prints nothing of it", () =>
+    Effect.gen(function* () {
+      const { platform } = yield* groupsOf("removed")
+      const run = runToAnyEnd("sh", ["-c", "echo done"], { background: true })
+      const ended = yield* Effect.provideService(run, CpuGroups, openedIn(join(platform, "none")))
+      assert.deepStrictEqual(ended, { code: 0, signal: null, out: "done\n", err: "" })
     }).pipe(Effect.scoped)
   )
 

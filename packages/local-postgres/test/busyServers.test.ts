@@ -174,10 +174,11 @@ describe("the control group of a server", () => {
       }
       assert.deepStrictEqual(look(0, 0), [800, 0])
       assert.deepStrictEqual(look(1, 0.2), [800, 0])
-      assert.deepStrictEqual(look(2, 0.5), ["idle", 0])
+      assert.deepStrictEqual(look(2, 0.5), [800, 0])
+      assert.deepStrictEqual(look(3, 0.8), ["idle", 0])
       // They get nothing, and wait.
-      for (let at = 3; at < 20; at++) assert.deepStrictEqual(look(at, 0.5, (at - 2) / 4), ["idle", 0])
-      assert.deepStrictEqual(look(60, 0.5, 4.25), [800, 0])
+      for (let at = 4; at < 20; at++) assert.deepStrictEqual(look(at, 0.8, (at - 3) / 4), ["idle", 0])
+      assert.deepStrictEqual(look(60, 0.8, 4), [800, 0])
     }).pipe(Effect.scoped)
   )
 

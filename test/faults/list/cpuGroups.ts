@@ -169,14 +169,21 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
-    file: "packages/local-postgres/src/machine/programStarter.ts",
+    file: "packages/local-postgres/src/machine/startingProcess.ts",
     tests: controlGroups,
     faults: [
       {
         id: "cpu-group-entered",
-        find: "if (group !== undefined && child.pid !== undefined) enter(group, child.pid)",
+        find: "echo 0 2>/dev/null >&4; ",
         put: "",
         why: "A program that works for a tenant has the share of those.",
+        needs: "cpu-groups"
+      },
+      {
+        id: "cpu-group-quiet",
+        find: "if (entrance !== undefined) opened.push(entrance)",
+        put: "if (entrance === undefined && group !== undefined) throw new Error(group)",
+        why: "A program runs without its group, too.",
         needs: "cpu-groups"
       }
     ]

@@ -189,7 +189,7 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
-    file: "packages/local-postgres/src/machine/programStarter.ts",
+    file: "packages/local-postgres/src/machine/startingProcess.ts",
     tests: ["packages/local-postgres/test/programStarter.test.ts"],
     faults: [
       {
@@ -197,7 +197,14 @@ export const localProcesses: ReadonlyArray<FaultsOfFile> = [
         find: 'for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)',
         put: "",
         why: "Ctrl-C does not end it while the platform stops its servers."
-      },
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/programStarter.ts",
+    tests: ["packages/local-postgres/test/programStarter.test.ts"],
+    faults: [
       {
         id: "starter-once",
         find: "if (starter === made) starter = undefined",

@@ -14,8 +14,8 @@ import type { Cluster } from "../cluster/Cluster.ts"
 import { isChanging } from "../cluster/ClusterData.ts"
 import { findPostmaster } from "../cluster/PostgresProcess.ts"
 import { attempt, LocalPostgresError, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
-import type { Ended } from "../machine/programStarter.ts"
 import { runToAnyEnd } from "../machine/runProgram.ts"
+import type { Ended } from "../machine/startingProcess.ts"
 
 /** The unit of `du -k`. */
 const kibibyte = 1024

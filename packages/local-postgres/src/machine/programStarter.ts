@@ -12,118 +12,14 @@
  * parent is looked at before each start.
  * Pitfall: ending with the terminal. Ctrl-C reaches it too, while this process still stops its servers.
  */
-import { type ChildProcess, spawn } from "node:child_process"
+import { spawn } from "node:child_process"
 import { Effect } from "effect"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
-import type { Identity } from "./PostgresUser.ts"
 import { childrenOf, isRunning } from "./Processes.ts"
+import { type Ended, type Heard, type Program, serve } from "./startingProcess.ts"
 
 /** A child never inherits secrets, and its output does not depend on the environment of this process. */
 export const environment = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" }
-
-export interface Program {
-  readonly command: string
-  readonly args: ReadonlyArray<string>
-  readonly from: string
-  readonly environment: Readonly<Record<string, string>>
-  readonly identity?: Identity | undefined
-  /** Opened for the program, which can enter it as `/proc/self/fd/3`. */
-  readonly directory?: string | undefined
-  /** The directory of a control group that it enters, if it can (`CpuGroups`). */
-  readonly group?: string | undefined
-  /** Of a server, in a session of its own, which goes on when this process ends: the file for its output. */
-  readonly log?: string
-}
-
-interface Start extends Program {
-  readonly id: number
-}
-
-/** How a program ended. `failed`: it could not be started, or the process that ran it has ended. */
-export type Ended =
-  | { readonly code: number | null; readonly signal: string | null; readonly out: string; readonly err: string }
-  | { readonly failed: string }
-
-interface Heard {
-  readonly id: number
-  readonly pid?: number
-  readonly ended?: Ended
-}
-
-/** The code of the small process. It is passed as text, so it refers to nothing outside of itself. */
-const serve = (parent: number) => {
-  const { spawn } = process.getBuiltinModule("node:child_process")
-  const { closeSync, constants, openSync, writeFileSync } = process.getBuiltinModule("node:fs")
-  const running = new Map<number, ChildProcess>()
-  // Without the last argument, the end of the other process is an error that ends this one before it has killed anything.
-  const say = (heard: Heard) => process.send?.(heard, undefined, undefined, () => undefined)
-  const end = () => {
-    for (const child of running.values()) child.kill("SIGKILL")
-    process.exit()
-  }
-
-  /**
-   * Moves a new program to a group. It is called right after the start, because what the program has started before stays in
-   * the former group.
-   */
-  const enter = (group: string, pid: number) => {
-    try {
-      writeFileSync(`${group}/cgroup.procs`, String(pid), { flag: "r+" })
-    } catch {
-      // The operator has removed the group, or the process has ended.
-    }
-  }
-
-  const start = ({ args, command, directory, environment, from, group, id, identity, log }: Start) => {
-    const opened: Array<number> = []
-    const open = (path: string, flags: string | number, mode?: number) => {
-      const file = openSync(path, flags, mode)
-      opened.push(file)
-      return file
-    }
-    try {
-      const entered = directory === undefined ? "ignore" : open(directory, constants.O_RDONLY | constants.O_DIRECTORY)
-      const output = log === undefined ? "pipe" : open(log, "a", 0o600)
-      const child = spawn(command, args, {
-        cwd: from,
-        env: environment,
-        detached: log !== undefined,
-        stdio: ["ignore", output, output, entered],
-        ...identity
-      })
-      if (group !== undefined && child.pid !== undefined) enter(group, child.pid)
-      const text = { out: "", err: "" }
-      child.stdout?.setEncoding("utf8").on("data", (part: string) => {
-        text.out += part
-      })
-      child.stderr?.setEncoding("utf8").on("data", (part: string) => {
-        text.err += part
-      })
-      child.once("spawn", () => {
-        if (log === undefined) running.set(id, child)
-        say({ id, pid: child.pid ?? 0 })
-      })
-      child.once("error", ({ message }) => say({ id, ended: { failed: message } }))
-      child.once("close", (code, signal) => {
-        running.delete(id)
-        say({ id, ended: { code, signal, ...text } })
-      })
-    } catch (cause) {
-      say({ id, ended: { failed: String(cause) } })
-    } finally {
-      for (const file of opened) closeSync(file)
-    }
-  }
-
-  process.title = "narthex: starts programs"
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)
-  process.on("disconnect", end)
-  process.on("message", (asked: Start | { readonly kill: number }) => {
-    if (process.ppid !== parent) end()
-    if ("kill" in asked) running.get(asked.kill)?.kill("SIGKILL")
-    else start(asked)
-  })
-}
 
 interface Listener {
   readonly onStart: (pid: number) => void

@@ -1,0 +1,125 @@
+/** What the small process does that starts programs (`programStarter`): it is told what, and tells how that went. */
+import type { ChildProcess } from "node:child_process"
+import type { Identity } from "./PostgresUser.ts"
+
+export interface Program {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly from: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly identity?: Identity | undefined
+  /** Opened for the program, which can enter it as `/proc/self/fd/3`. */
+  readonly directory?: string | undefined
+  /** The directory of a control group that it enters, if it can (`CpuGroups`). */
+  readonly group?: string | undefined
+  /** Of a server, in a session of its own, which goes on when this process ends: the file for its output. */
+  readonly log?: string
+}
+
+export interface Start extends Program {
+  readonly id: number
+}
+
+/** How a program ended. `failed`: it could not be started, or the process that ran it has ended. */
+export type Ended =
+  | { readonly code: number | null; readonly signal: string | null; readonly out: string; readonly err: string }
+  | { readonly failed: string }
+
+export interface Heard {
+  readonly id: number
+  readonly pid?: number
+  readonly ended?: Ended
+}
+
+/** The code of the small process. It is passed as text, so it refers to nothing outside of itself. */
+export const serve = (parent: number) => {
+  const { spawn } = process.getBuiltinModule("node:child_process")
+  const { closeSync, constants, openSync, writeFileSync } = process.getBuiltinModule("node:fs")
+  const running = new Map<number, ChildProcess>()
+  // Without the last argument, the end of the other process is an error that ends this one before it has killed anything.
+  const say = (heard: Heard) => process.send?.(heard, undefined, undefined, () => undefined)
+  const end = () => {
+    for (const child of running.values()) child.kill("SIGKILL")
+    process.exit()
+  }
+
+  /** Moves a new program to a group, right after its start: what it has started before stays in the former one. */
+  const enter = (group: string, pid: number) => {
+    try {
+      writeFileSync(`${group}/cgroup.procs`, String(pid), { flag: "r+" })
+    } catch {
+      // The operator has removed the group, or the process has ended.
+    }
+  }
+
+  /**
+   * The file by which a process enters a group by itself, before it runs a program: version 1 of control groups has one.
+   *
+   * Pitfall: moving another process where that is not necessary. The kernel stops every start on the machine until each core
+   * has been seen (a grace period of RCU): 10 ms, and hundreds on a busy one.
+   */
+  const entranceOf = (group: string) => {
+    try {
+      return openSync(`${group}/tasks`, constants.O_WRONLY)
+    } catch {
+      return undefined
+    }
+  }
+  const entering = 'echo 0 2>/dev/null >&4; exec "$@" 4>&-'
+
+  const start = ({ args, command, directory, environment, from, group, id, identity, log }: Start) => {
+    const opened: Array<number> = []
+    const open = (path: string, flags: string | number, mode?: number) => {
+      const file = openSync(path, flags, mode)
+      opened.push(file)
+      return file
+    }
+    try {
+      const entered = directory === undefined ? "ignore" : open(directory, constants.O_RDONLY | constants.O_DIRECTORY)
+      const output = log === undefined ? "pipe" : open(log, "a", 0o600)
+      const entrance = group === undefined ? undefined : entranceOf(group)
+      if (entrance !== undefined) opened.push(entrance)
+      const [program, given] =
+        entrance === undefined
+          ? ([command, args] as const)
+          : (["sh", ["-c", entering, "sh", command, ...args]] as const)
+      const child = spawn(program, given, {
+        cwd: from,
+        env: environment,
+        detached: log !== undefined,
+        stdio: ["ignore", output, output, entered, entrance ?? "ignore"],
+        ...identity
+      })
+      if (group !== undefined && entrance === undefined && child.pid !== undefined) enter(group, child.pid)
+      const text = { out: "", err: "" }
+      child.stdout?.setEncoding("utf8").on("data", (part: string) => {
+        text.out += part
+      })
+      child.stderr?.setEncoding("utf8").on("data", (part: string) => {
+        text.err += part
+      })
+      child.once("spawn", () => {
+        if (log === undefined) running.set(id, child)
+        say({ id, pid: child.pid ?? 0 })
+      })
+      child.once("error", ({ message }) => say({ id, ended: { failed: message } }))
+      child.once("close", (code, signal) => {
+        running.delete(id)
+        say({ id, ended: { code, signal, ...text } })
+      })
+    } catch (cause) {
+      say({ id, ended: { failed: String(cause) } })
+    } finally {
+      for (const file of opened) closeSync(file)
+    }
+  }
+
+  process.title = "narthex: starts programs"
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)
+  process.on("disconnect", end)
+  process.on("message", (asked: Start | { readonly kill: number }) => {
+    if (process.ppid !== parent) end()
+    if ("kill" in asked) running.get(asked.kill)?.kill("SIGKILL")
+    else start(asked)
+  })
+}
