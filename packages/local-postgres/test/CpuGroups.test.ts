@@ -100,10 +100,9 @@ describe("the CPU control group of a compute", { tags }, () => {
       const open = openedIn(platform)
       mkdirSync(open.copies)
       // Version 2 moves it once it runs.
-      const repeated = open.version === 2 ? "until" : "if !"
-      const rest = open.version === 2 ? "do sleep 0.01; done" : "then exit 1; fi"
-      const isInside = ["-c", `${repeated} grep -q '/copies$' /proc/self/cgroup; ${rest}`]
-      yield* Effect.provideService(runProgram("sh", isInside, { background: true }), CpuGroups, open)
+      const isInside = "grep -q '/copies$' /proc/self/cgroup"
+      const script = open.version === 2 ? `until ${isInside}; do sleep 0.01; done` : isInside
+      yield* Effect.provideService(runProgram("sh", ["-c", script], { background: true }), CpuGroups, open)
     }).pipe(Effect.scoped)
   )
 

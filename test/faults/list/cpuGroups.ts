@@ -180,10 +180,10 @@ export const cpuGroups: ReadonlyArray<FaultsOfFile> = [
         needs: "cpu-groups"
       },
       {
-        id: "cpu-group-quiet",
+        id: "cpu-group-removed",
         find: "if (entrance !== undefined) opened.push(entrance)",
         put: "if (entrance === undefined && group !== undefined) throw new Error(group)",
-        why: "A program runs without its group, too.",
+        why: "A program runs also if its group has been removed.",
         needs: "cpu-groups"
       }
     ]

@@ -32,7 +32,7 @@ export const personGroups: ReadonlyArray<FaultsOfFile> = [
         id: "cpu-person-row",
         find: "seconds <= 1 ? Math.min(wanted, before.wanted) : 0",
         put: "Math.min(wanted, before.wanted)",
-        why: "What somebody wanted in the look before counts only if that was just now."
+        why: "What a person wanted in the look before counts only if that look was at most a second ago."
       },
       {
         id: "cpu-person-pause",

@@ -141,7 +141,7 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
         id: "call-rate-spacing",
         find: "Math.max(now + Duration.toMillis(span), next.get(party) ?? 0)",
         put: "now + Duration.toMillis(span)",
-        why: "Calls that wait go on one after another: together they would be a queue before everyone else's next call."
+        why: "Calls that wait go on one after another: together they would delay the next call of every other party."
       },
       {
         id: "call-rate-place",
@@ -185,7 +185,7 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
         id: "call-rate-keys",
         find: 'inTurn("calls", calls, turnsOf(caller))',
         put: 'inTurn("calls", calls, requesterOf(caller))',
-        why: "Who revokes API keys does not wait for their calls."
+        why: "The session of a person who revokes API keys does not wait behind calls with those keys."
       }
     ]
   },
