@@ -148,6 +148,7 @@ const attack = async () => {
   const { api, issuer } = reach()
   const first = cpuGroups !== undefined
   const bystander = await BystanderProcess.start(await signIn(api, issuer, "127.0.0.1", "ada@example.com"), first)
+  cpuGroups?.standBack()
   try {
     await attackBeside(bystander)
   } finally {

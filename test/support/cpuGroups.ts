@@ -18,6 +18,11 @@ export interface TestGroups {
   readonly platform: string
   /** For processes that stand for other machines: they run while nothing else wants the core. */
   readonly others: string
+  /**
+   * Moves this process to a group with half of the platform's share, until `remove`: it drives clients, which stand for
+   * other machines too, but it measures, so that it has to get its turns. What it starts from then on begins in that group.
+   */
+  readonly standBack: () => void
   /** Waits until their processes have ended. */
   readonly remove: () => Promise<void>
 }
@@ -74,15 +79,35 @@ export const makeCpuGroups = (name: string): TestGroups => {
   const mount = hierarchy()
   if (mount === undefined) throw new Error("No control group can be made; the test needs the tag `cpu-groups`.")
   const parent = join(mount, `narthex-test-${name}-${randomUUID()}`)
-  const [platform, others] = [join(parent, "platform"), join(parent, "others")]
+  const [platform, others, test] = [join(parent, "platform"), join(parent, "others"), join(parent, "test")]
+  const home = join(mount, ownGroup(mount))
   mkdirSync(parent)
   if (!isVersion1(mount)) {
     shareCpu(mount)
     shareCpu(parent)
   }
-  for (const group of [platform, others]) mkdirSync(group)
+  for (const group of [platform, others, test]) mkdirSync(group)
   writeFileSync(join(others, "cpu.idle"), "1")
-  return { platform, others, remove: () => removed(parent) }
+  // A group of its own has 1,024 in version 1, and 100 in version 2.
+  if (isVersion1(mount)) writeFileSync(join(test, "cpu.shares"), "512")
+  else writeFileSync(join(test, "cpu.weight"), "50")
+  return {
+    platform,
+    others,
+    standBack: () => enterCpuGroup(test, process.pid),
+    remove: async () => {
+      enterCpuGroup(home, process.pid)
+      await removed(parent)
+    }
+  }
+}
+
+/** The path of this process's group within the hierarchy that is mounted there. */
+const ownGroup = (mount: string): string => {
+  const lines = readFileSync("/proc/self/cgroup", "utf8").split("\n")
+  const parts = lines.map((line) => /^\d+:([^:]*):(.*)$/.exec(line))
+  const isOurs = (controllers = "") => (isVersion1(mount) ? controllers.split(",").includes("cpu") : controllers === "")
+  return parts.find((part) => part !== null && isOurs(part[1]))?.[2] ?? "/"
 }
 
 /** The kernel removes a group only when its last process has ended, which is a moment after it was told to. */
