@@ -127,8 +127,8 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "call-rate-of-credential",
-        find: "per_credential: inSpan(rate.per_credential)",
-        put: "per_credential: inSpan(rate.per_party)",
+        find: "per_credential: atOnce(rate.per_credential)",
+        put: "per_credential: atOnce(rate.per_party)",
         why: "One session or key leaves its person some of the rate."
       },
       {
@@ -139,9 +139,15 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "call-rate-spacing",
-        find: "Math.max(now + Duration.toMillis(span), next.get(party) ?? 0)",
-        put: "now + Duration.toMillis(span)",
+        find: "Math.max(now, last.get(key) ?? 0) + pause",
+        put: "now + pause",
         why: "Calls that wait go on one after another: together they would delay the next call of every other party."
+      },
+      {
+        id: "call-rate-credential-spacing",
+        find: "Math.max(credentials.taken(credential, taken), parties.taken(party, taken)) - taken",
+        put: "parties.taken(party, taken) - taken",
+        why: "Calls of one credential that wait go on at its own rate."
       },
       {
         id: "call-rate-place",

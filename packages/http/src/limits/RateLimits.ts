@@ -43,8 +43,8 @@ export const defaultRateLimits: RateLimitSettings = {
   org_creation_per_minute: 1200,
   org_invitation_creation_per_hour: 400,
   org_changes_per_minute: 3000,
-  calls_per_second: 40,
-  person_calls_per_second: 48
+  calls_per_second: 16,
+  person_calls_per_second: 20
 }
 
 export const RateLimits = Context.Reference<RateLimitSettings | null>("@narthex/http/limits/RateLimits", {

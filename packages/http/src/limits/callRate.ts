@@ -7,6 +7,8 @@
  *
  * Pitfall: counting in the storage, as the other limits do. Most calls are reads, and each would write.
  * Pitfall: one number for a whole second. A client would have all calls of a second at its beginning.
+ * Pitfall: giving back at once what was taken at once. A party of which hundreds wait would begin as many calls together, again
+ * and again, and a call of another party would wait behind all of them.
  */
 import { type RequesterFacts, Turns } from "@narthex/core"
 import { Duration, Effect, type Scope } from "effect"
@@ -26,8 +28,10 @@ export interface CallRate {
   readonly waiting: number
 }
 
-/** A call has its place for so long, so this much of a second's calls go on together. */
-const span = Duration.millis(250)
+/** After a pause, as many calls go on at once as in so many seconds: one at least, which is the lowest rate, too. */
+const burst = 0.5
+
+const atOnce = (per_second: number) => Math.max(1, Math.round(per_second * burst))
 
 /** So many seconds of a credential's rate may wait. */
 const patience = 8
@@ -36,51 +40,48 @@ const patience = 8
 const longest = Duration.seconds(10)
 
 /**
- * For how many milliseconds a call has its place: a span, and longer if another place of its party is given back just before.
- * As many calls as go on together at first come one at a time from then on. Times are those of the monotonic clock.
- *
- * Pitfall: giving back at once what was taken at once. A party of which hundreds wait would begin a span's calls together, in
- * each span, and a call of another party would wait behind all of them.
+ * When the calls of each key give back their places: one after another, at the rate. So as many go on at once as there are
+ * places, and from then on one at a time. Times are milliseconds of the monotonic clock.
  */
-const spacing = (places: number) => {
-  const pause = Duration.toMillis(span) / places
-  /** When the next place of a party may be given back. */
-  const next = new Map<string, number>()
+const spacing = (per_second: number) => {
+  const pause = Math.min(1_000 / per_second, 1_000 * burst)
+  /** When the place that is given back last will be. */
+  const last = new Map<string, number>()
   return {
-    taken: (party: string, now: number): number => {
-      const until = Math.max(now + Duration.toMillis(span), next.get(party) ?? 0)
-      next.set(party, until + pause)
-      return until - now
+    taken: (key: string, now: number): number => {
+      const until = Math.max(now, last.get(key) ?? 0) + pause
+      last.set(key, until)
+      return until
     },
-    given: (party: string, now: number): void => {
-      if ((next.get(party) ?? 0) <= now + pause) next.delete(party)
+    given: (key: string, now: number): void => {
+      if ((last.get(key) ?? 0) <= now + pause / 2) last.delete(key)
     }
   }
 }
-
-/** At least one. */
-const inSpan = (per_second: number) => Math.max(1, Math.round((per_second * Duration.toMillis(span)) / 1_000))
 
 export const callRate = (rate: Rate): Effect.Effect<CallRate, never, Scope.Scope> =>
   Effect.map(Effect.scope, (scope) => {
     const waiting = Math.ceil(Math.min(rate.per_credential, rate.per_party) * patience)
     const turns = new Turns({
       places: Number.POSITIVE_INFINITY,
-      per_party: inSpan(rate.per_party),
-      per_credential: inSpan(rate.per_credential),
+      per_party: atOnce(rate.per_party),
+      per_credential: atOnce(rate.per_credential),
       waiting
     })
-
-    const spaced = spacing(inSpan(rate.per_party))
+    const [credentials, parties] = [spacing(rate.per_credential), spacing(rate.per_party)]
 
     const hold = (requester: RequesterFacts) =>
       Effect.clockWith((clock) => {
         const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+        const { party } = requester
+        const credential = `${party} ${requester.credential}`
         const giveBack = Effect.sync(() => {
-          spaced.given(requester.party, now())
+          credentials.given(credential, now())
+          parties.given(party, now())
           turns.give(requester)
         })
-        const held = spaced.taken(requester.party, now())
+        const taken = now()
+        const held = Math.max(credentials.taken(credential, taken), parties.taken(party, taken)) - taken
         return Effect.forkIn(Effect.andThen(Effect.sleep(held), giveBack), scope)
       })
 

@@ -4,8 +4,8 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { callRate } from "../../src/limits/callRate.ts"
 
-/** Two calls of a credential in a quarter of a second, three of a party; 64 of a credential may wait. */
-const rate = { per_credential: 8, per_party: 12 }
+/** Two calls of a credential at once and then four in a second, four of a party and then eight; 32 of a credential may wait. */
+const rate = { per_credential: 4, per_party: 8 }
 
 /** Calls by credential, of the party that its first letter names, and what became of each so far. */
 const started = Effect.gen(function* () {
@@ -26,33 +26,46 @@ const times = (count: number, credential: string) => Array.from({ length: count 
 const quarter = TestClock.adjust("250 millis")
 
 describe("the rate of calls", () => {
-  it.effect("of a credential and of a party so many calls go on in a quarter of a second", () =>
+  it.effect("after a pause so many calls of a credential and of a party go on at once", () =>
     Effect.gen(function* () {
       const { order, start } = yield* started
-      yield* Effect.forEach([...times(5, "a1"), ...times(3, "a2"), ...times(3, "b1")], start)
-      assert.deepStrictEqual(order, ["a1", "a1", "a2", "b1", "b1"])
-      yield* TestClock.adjust("249 millis")
-      assert.strictEqual(order.length, 5)
-      yield* quarter
-      assert.deepStrictEqual(order.slice(5).sort(), ["a1", "a1", "a2", "b1"])
+      const calls = [...times(5, "a1"), ...times(3, "a2"), ...times(3, "b1")]
+      yield* Effect.forEach(calls, start)
+      assert.deepStrictEqual(order, ["a1", "a1", "a2", "a2", "b1", "b1"])
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(order.length, calls.length)
+      order.length = 0
+      yield* Effect.forEach(calls, start)
+      assert.deepStrictEqual(order, ["a1", "a1", "a2", "a2", "b1", "b1"])
     })
   )
 
   it.effect("calls that wait go on one after another, at the rate of their party", () =>
     Effect.gen(function* () {
       const { order, start } = yield* started
-      yield* Effect.forEach([...times(20, "a1"), ...times(20, "a2"), "b1"], start)
-      assert.strictEqual(order.length, 4)
-      yield* TestClock.adjust("249 millis")
+      const credentials = Array.from({ length: 20 }, (_, index) => `a${index}`)
+      yield* Effect.forEach([...credentials, "b1"], start)
+      assert.strictEqual(order.length, 5)
+      yield* quarter
       const counts: Array<number> = []
-      for (let third = 0; third < 12; third++) {
-        yield* TestClock.adjust(`${third % 3 === 0 ? 84 : 83} millis`)
-        counts.push(order.length - 4)
+      for (let at = 0; at < 10; at++) {
+        yield* TestClock.adjust("125 millis")
+        counts.push(order.length)
       }
-      assert.deepStrictEqual(
-        counts,
-        Array.from({ length: 12 }, (_, index) => index + 1)
-      )
+      assert.deepStrictEqual(counts, [8, 9, 10, 11, 12, 13, 14, 15, 16, 17])
+    })
+  )
+
+  it.effect("calls of one credential that wait go on at its rate", () =>
+    Effect.gen(function* () {
+      const { order, start } = yield* started
+      yield* Effect.forEach(times(10, "a1"), start)
+      const counts: Array<number> = []
+      for (let at = 0; at < 8; at++) {
+        yield* quarter
+        counts.push(order.length)
+      }
+      assert.deepStrictEqual(counts, [3, 4, 5, 6, 7, 8, 9, 10])
     })
   )
 
@@ -62,7 +75,7 @@ describe("the rate of calls", () => {
       const call = inTurn({ party: "a", credential: "a1" })
       assert.strictEqual(yield* call, "at once")
       const second = yield* Effect.forkChild(call, { startImmediately: true })
-      yield* quarter
+      yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* Fiber.join(second), "after a wait")
     })
   )
@@ -70,13 +83,13 @@ describe("the rate of calls", () => {
   it.effect("of a credential eight seconds of its rate may wait, and of another one as many", () =>
     Effect.gen(function* () {
       const { order, start, waiting } = yield* started
-      assert.strictEqual(waiting, 64)
-      yield* Effect.forEach(times(70, "a1"), start)
+      assert.strictEqual(waiting, 32)
+      yield* Effect.forEach(times(38, "a1"), start)
       assert.deepStrictEqual(order, ["a1", "a1", ...times(4, "refused a1")])
       yield* start("b1")
       assert.strictEqual(order.at(-1), "b1")
       yield* Effect.forEach(times(33, ""), () => quarter)
-      assert.strictEqual(order.filter((each) => each === "a1").length, 66)
+      assert.strictEqual(order.filter((each) => each === "a1").length, 34)
     })
   )
 
@@ -87,6 +100,8 @@ describe("the rate of calls", () => {
       yield* Fiber.interruptAll(calls.slice(2, 19))
       yield* quarter
       assert.deepStrictEqual(order, ["a1", "a1", "a2", "a1"])
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(order.length, 4)
     })
   )
 
@@ -94,9 +109,9 @@ describe("the rate of calls", () => {
     Effect.gen(function* () {
       const { order, start } = yield* started
       const calls = yield* Effect.forEach(times(4, "a1"), start)
-      yield* Effect.andThen(quarter, quarter)
+      yield* TestClock.adjust("5 seconds")
       yield* Fiber.interruptAll(calls)
-      yield* Effect.andThen(quarter, quarter)
+      yield* TestClock.adjust("5 seconds")
       yield* Effect.forEach(times(3, "a1"), start)
       assert.deepStrictEqual(order, times(6, "a1"))
     })
@@ -111,7 +126,7 @@ describe("the rate of calls", () => {
       )
       yield* Effect.forEach(times(44, ""), () => quarter)
       assert.strictEqual(order.length, 300)
-      assert.isAbove(order.filter((each) => each.startsWith("refused")).length, 170)
+      assert.isAbove(order.filter((each) => each.startsWith("refused")).length, 210)
     })
   )
 })

@@ -6,15 +6,15 @@ import { Ahead, memoryApi } from "../support/apiOver.ts"
 import { arrive, refused } from "../support/story.ts"
 import { type Answer, call, type TestApi } from "../support/wire.ts"
 
-/** One call of a credential in a quarter of a second, and 32 that wait; of refusals as many. */
-const limits = { ...defaultRateLimits, calls_per_second: 4, person_calls_per_second: 4, failures_per_minute: 240 }
+/** One call of a credential in half a second, and 16 that wait; of refusals as many. */
+const limits = { ...defaultRateLimits, calls_per_second: 2, person_calls_per_second: 2, failures_per_minute: 120 }
 
 type Call = Fiber.Fiber<Answer, unknown>
 
-const quarterSecond = Duration.millis(250)
+const halfSecond = Duration.millis(500)
 const longestWait = Duration.seconds(10)
 
-const quarter = Effect.flatMap(Ahead, (ahead) => ahead.by(quarterSecond))
+const half = Effect.flatMap(Ahead, (ahead) => ahead.by(halfSecond))
 
 const nextTurn = Effect.promise(() => new Promise<void>((next) => setImmediate(next)))
 
@@ -26,10 +26,10 @@ const soMany = (calls: ReadonlyArray<Call>, count: number) =>
     while (calls.filter(isAnswered).length < count) yield* nextTurn
   })
 
-/** The answers, one in each quarter of a second. */
+/** The answers, one in each half of a second. */
 const inTurn = Effect.fnUntraced(function* (calls: ReadonlyArray<Call>) {
   for (let waiting = calls.filter((each) => !isAnswered(each)).length; waiting > 0; waiting--) {
-    yield* quarter
+    yield* half
     yield* soMany(calls, calls.length - waiting + 1)
   }
   return yield* Fiber.joinAll(calls)
@@ -38,25 +38,25 @@ const inTurn = Effect.fnUntraced(function* (calls: ReadonlyArray<Call>) {
 const started = (count: number, call: Effect.Effect<Answer, never, TestApi>) =>
   Effect.forEach(Array.from({ length: count }), () => Effect.forkChild(call, { startImmediately: true }))
 
-/** A key that has made one call in this quarter of a second, and its owner, who has made none. */
+/** A key that has made one call in this half of a second, and its owner, who has made none. */
 const busyKey = Effect.gen(function* () {
   const who = yield* arrive()
-  yield* quarter
+  yield* half
   const { body } = yield* who.call("POST", "/v1/api-keys", { body: { name: "busy" } })
-  yield* quarter
+  yield* half
   const read = call("GET", "/v1/regions", { token: body.secret })
   assert.strictEqual((yield* read).status, 200)
   return { who, id: body.api_key.id, read }
 })
 
 // Without sockets, of which the client has fewer than these tests have calls.
-layer(memoryApi({ limits, serving: "fetch", stands: true, held: [quarterSecond, longestWait] }), {
+layer(memoryApi({ limits, serving: "fetch", stands: true, held: [halfSecond, longestWait] }), {
   excludeTestServices: true
 })("rates of calls", (it) => {
   it.effect("calls over the rate wait for their turn, and none is refused", () =>
     Effect.gen(function* () {
       const { read } = yield* busyKey
-      const calls = yield* started(20, read)
+      const calls = yield* started(16, read)
       for (const { status } of yield* inTurn(calls)) assert.strictEqual(status, 200)
     })
   )
@@ -64,13 +64,13 @@ layer(memoryApi({ limits, serving: "fetch", stands: true, held: [quarterSecond, 
   it.effect("a call is refused when as many of its credential wait as may", () =>
     Effect.gen(function* () {
       const { read } = yield* busyKey
-      const calls = yield* started(40, read)
+      const calls = yield* started(24, read)
       yield* soMany(calls, 8)
       const [first] = calls.filter(isAnswered)
       if (first === undefined) return assert.fail("none was refused")
       const answer = yield* Fiber.join(first)
       refused(answer, 429, "rate_limited")
-      assert.deepInclude(answer.body, { limit: "calls", held: 32, allowed: 32 })
+      assert.deepInclude(answer.body, { limit: "calls", held: 16, allowed: 16 })
       yield* Fiber.interruptAll(calls)
     })
   )
@@ -90,7 +90,7 @@ layer(memoryApi({ limits, serving: "fetch", stands: true, held: [quarterSecond, 
     Effect.gen(function* () {
       const headers = { "x-forwarded-for": "198.51.100.7" }
       const who = yield* arrive()
-      yield* quarter
+      yield* half
       const failing = yield* started(5, call("GET", "/v1/regions", { headers, token: "nonsense" }))
       yield* soMany(failing, 1)
       assert.strictEqual((yield* who.call("GET", "/v1/regions", { headers })).status, 200)
@@ -102,7 +102,7 @@ layer(memoryApi({ limits, serving: "fetch", stands: true, held: [quarterSecond, 
   it.effect("refreshes wait for their turn, too", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
-      yield* quarter
+      yield* half
       const refreshes = yield* started(3, who.call("POST", "/v1/auth/refresh"))
       yield* soMany(refreshes, 1)
       yield* arrive()
@@ -125,7 +125,7 @@ layer(memoryApi({ limits, serving: "fetch", stands: true, held: [quarterSecond, 
   it.effect("calls of a session that has ended wait for their turn, and do not count as failures", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
-      yield* quarter
+      yield* half
       const headers = { "x-forwarded-for": "198.51.100.8" }
       assert.strictEqual((yield* who.call("POST", "/v1/auth/logout")).status, 204)
       const calls = yield* started(3, who.call("GET", "/v1/regions", { headers }))
