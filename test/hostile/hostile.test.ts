@@ -16,6 +16,7 @@ import { defaultRunnerSettings } from "../../packages/core/src/runner/RunnerPoli
 import { long, times } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
 import { canMakeCpuGroups, makeCpuGroups } from "../support/cpuGroups.ts"
+import { mountInMemory, unmount } from "../support/memoryFileSystem.ts"
 import { Platform } from "../support/Platform.ts"
 import { endProcessesIn } from "../support/processesIn.ts"
 import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
@@ -50,10 +51,13 @@ const tried = groups.map((group) => (long ? group : group.slice(Math.floor(Math.
 
 const directory = emptyDirectory(ownAccount)
 /**
- * The long form has the branches on a file system of their own, as the operator's guide advises, and that on a disk: what
- * the attackers make and sort would fill the memory of the machine.
+ * The long form has the branches on a file system of their own, as the operator's guide advises: a bounded one in memory, or
+ * where `NARTHEX_TEST_HOSTILE_DIRECTORY` says. On a disk a start waits for its flushes, which take as long as what everyone has
+ * written before: then the durations are the disk's.
  */
-const computes = emptyDirectory(ownAccount, long ? tmpdir() : undefined)
+const named = process.env["NARTHEX_TEST_HOSTILE_DIRECTORY"]
+const computes = emptyDirectory(ownAccount, long ? (named ?? tmpdir()) : undefined)
+const isInMemory = long && named === undefined && mountInMemory(computes.path)
 /** The long form runs the platform as the operator's guide advises: in a CPU control group of its own, if it can make one. */
 const cpuGroups = long && canMakeCpuGroups() ? makeCpuGroups("hostile") : undefined
 let platform: Platform
@@ -211,11 +215,13 @@ describe("a hostile organization and a stranger", () => {
     })
     if (long && cpuGroups === undefined)
       note("The platform is in no CPU control group: run it as root to measure that.")
+    if (long && !isInMemory) note(`The branches are in ${computes.path}: a disk's flushes are measured, too.`)
   })
   afterAll(async () => {
     await platform?.clear()
     await endProcessesIn(computes.path)
     await cpuGroups?.remove()
+    if (isInMemory) unmount(computes.path)
     directory.remove()
     computes.remove()
   })
