@@ -14,6 +14,9 @@ import { eventuallyOpen, openSession } from "./Session.ts"
 /** The long form compares durations. In the short form a wake may take longer than a client waits for it. */
 const connect = (uri: string, from: string) => (long ? openSession(uri, from) : eventuallyOpen(uri, from, ["57P03"]))
 
+/** How often it lists and connects in a round: the 99th percentile of a hundred is the second slowest one. */
+const short = 3
+
 export class Bystander {
   readonly #caller: Caller
   readonly #project: string
@@ -63,8 +66,10 @@ export class Bystander {
   async #steps(timed: (step: Step, work: () => Promise<void>) => Promise<number>, into: Measured): Promise<void> {
     const project = this.#project
     const path = `/v1/projects/${project}`
-    await timed("list", async () => void (await must(this.#caller, "GET", "/v1/projects")))
-    await timed("connect", () => this.#select())
+    for (let time = 0; time < short; time++) {
+      await timed("list", async () => void (await must(this.#caller, "GET", "/v1/projects")))
+      await timed("connect", () => this.#select())
+    }
 
     const seen = this.#events.frames.length
     let suspended = 0
