@@ -80,7 +80,6 @@ export const makeCpuGroups = (name: string): TestGroups => {
   if (mount === undefined) throw new Error("No control group can be made; the test needs the tag `cpu-groups`.")
   const parent = join(mount, `narthex-test-${name}-${randomUUID()}`)
   const [platform, others, test] = [join(parent, "platform"), join(parent, "others"), join(parent, "test")]
-  const home = join(mount, ownGroup(mount))
   mkdirSync(parent)
   if (!isVersion1(mount)) {
     shareCpu(mount)
@@ -91,23 +90,28 @@ export const makeCpuGroups = (name: string): TestGroups => {
   // A group of its own has 1,024 in version 1, and 100 in version 2.
   if (isVersion1(mount)) writeFileSync(join(test, "cpu.shares"), "512")
   else writeFileSync(join(test, "cpu.weight"), "50")
+  let home: string | undefined
   return {
     platform,
     others,
-    standBack: () => enterCpuGroup(test, process.pid),
+    standBack: () => {
+      home = ownGroup(mount)
+      enterCpuGroup(test, process.pid)
+    },
     remove: async () => {
-      enterCpuGroup(home, process.pid)
+      if (home !== undefined) writeFileSync(join(home, "cgroup.procs"), String(process.pid))
       await removed(parent)
     }
   }
 }
 
-/** The path of this process's group within the hierarchy that is mounted there. */
+/** The directory of this process's group; in a container that shows only a part of the hierarchy, the root of that part. */
 const ownGroup = (mount: string): string => {
   const lines = readFileSync("/proc/self/cgroup", "utf8").split("\n")
   const parts = lines.map((line) => /^\d+:([^:]*):(.*)$/.exec(line))
   const isOurs = (controllers = "") => (isVersion1(mount) ? controllers.split(",").includes("cpu") : controllers === "")
-  return parts.find((part) => part !== null && isOurs(part[1]))?.[2] ?? "/"
+  const group = join(mount, parts.find((part) => part !== null && isOurs(part[1]))?.[2] ?? "/")
+  return existsSync(group) ? group : mount
 }
 
 /** The kernel removes a group only when its last process has ended, which is a moment after it was told to. */

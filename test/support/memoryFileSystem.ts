@@ -7,7 +7,7 @@ const [share, least] = [0.5, 4 * 1024 ** 3]
 
 /** Mounts one at an empty directory. `false`: this process may not, or there is too little memory. */
 export const mountInMemory = (directory: string): boolean => {
-  const size = Math.floor(freemem() * share)
+  const size = Math.floor(Math.min(freemem(), process.availableMemory()) * share)
   if (size < least) return false
   const options = `size=${size},mode=0700`
   return spawnSync("mount", ["-t", "tmpfs", "-o", options, "narthex-test", directory]).status === 0

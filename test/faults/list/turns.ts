@@ -139,7 +139,7 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "call-rate-spacing",
-        find: "Math.max(now, last.get(key) ?? 0) + pause",
+        find: "Math.max(now, last) + pause",
         put: "now + pause",
         why: "Calls that wait go on one after another: together they would delay the next call of every other party."
       },
@@ -192,6 +192,12 @@ export const turns: ReadonlyArray<FaultsOfFile> = [
         find: 'inTurn("calls", calls, turnsOf(caller))',
         put: 'inTurn("calls", calls, requesterOf(caller))',
         why: "The session of a person who revokes API keys does not wait behind calls with those keys."
+      },
+      {
+        id: "call-rate-refresh-apart",
+        find: "credential: refreshes }",
+        put: "credential: session }",
+        why: "A session that makes calls without a pause is refreshed."
       }
     ]
   },

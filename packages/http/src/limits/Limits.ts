@@ -51,7 +51,7 @@ export class Limits extends Context.Service<
           : yield* Effect.all([callRate(rateOfCalls(settings)), callRate(rateOfRefusals(settings))])
       return Limits.of({
         begin: (caller) => inTurn("calls", calls, turnsOf(caller)),
-        beginRefresh: (session) => inTurn("calls", calls, { party: session, credential: session }),
+        beginRefresh: (session) => inTurn("calls", calls, refreshesOf(session)),
         refuse: (address) => inTurn("failures", refusals, requesterAt(address)),
         take: Effect.fn("Limits.take")(function* (limit_name, subject) {
           if (settings === null) return undefined
@@ -85,6 +85,17 @@ export class Limits extends Context.Service<
 const turnsOf = (caller: AnyCaller): RequesterFacts => {
   const { credential, party } = requesterOf(caller)
   return { party: `${caller.kind} ${party}`, credential }
+}
+
+/**
+ * The refreshes of a session are a party and a credential of their own.
+ *
+ * Pitfall: the credential of its calls. Their places are given back to what waits in their own party, and a refresh would wait
+ * for one that never comes.
+ */
+const refreshesOf = (session: string): RequesterFacts => {
+  const refreshes = `refresh ${session}`
+  return { party: refreshes, credential: refreshes }
 }
 
 const rateOfCalls = ({ calls_per_second, person_calls_per_second }: RateLimitSettings): Rate => ({

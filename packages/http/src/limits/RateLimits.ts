@@ -23,7 +23,7 @@ export interface RateLimitSettings {
   readonly org_creation_per_minute: number
   readonly org_invitation_creation_per_hour: number
   readonly org_changes_per_minute: number
-  /** On each instance, per session or API key, and for all sessions and for all keys of a person. At least 4 are allowed. */
+  /** On each instance, per session or API key, and for all sessions and for all keys of a person. At least 2 are allowed. */
   readonly calls_per_second: number
   readonly person_calls_per_second: number
 }

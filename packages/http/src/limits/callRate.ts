@@ -22,7 +22,10 @@ export interface Rate {
 export type Turn = "at once" | "after a wait" | "too many wait"
 
 export interface CallRate {
-  /** Succeeds in the requester's turn; at once if as many calls of its credential wait as may; at last after ten seconds. */
+  /**
+   * A credential is one of one party. Succeeds in the requester's turn; at once if as many calls of its credential wait as
+   * may; at last after ten seconds.
+   */
   readonly inTurn: (requester: RequesterFacts) => Effect.Effect<Turn>
   /** How many calls of one credential may wait. */
   readonly waiting: number
@@ -45,16 +48,19 @@ const longest = Duration.seconds(10)
  */
 const spacing = (per_second: number) => {
   const pause = Math.min(1_000 / per_second, 1_000 * burst)
-  /** When the place that is given back last will be. */
-  const last = new Map<string, number>()
+  /** How many places each key has, and when the last of them is given back. */
+  const held = new Map<string, { readonly places: number; readonly last: number }>()
   return {
     taken: (key: string, now: number): number => {
-      const until = Math.max(now, last.get(key) ?? 0) + pause
-      last.set(key, until)
+      const { last, places } = held.get(key) ?? { places: 0, last: 0 }
+      const until = Math.max(now, last) + pause
+      held.set(key, { places: places + 1, last: until })
       return until
     },
-    given: (key: string, now: number): void => {
-      if ((last.get(key) ?? 0) <= now + pause / 2) last.delete(key)
+    given: (key: string): void => {
+      const { last, places } = held.get(key) ?? { places: 0, last: 0 }
+      if (places > 1) held.set(key, { places: places - 1, last })
+      else held.delete(key)
     }
   }
 }
@@ -76,8 +82,8 @@ export const callRate = (rate: Rate): Effect.Effect<CallRate, never, Scope.Scope
         const { party } = requester
         const credential = `${party} ${requester.credential}`
         const giveBack = Effect.sync(() => {
-          credentials.given(credential, now())
-          parties.given(party, now())
+          credentials.given(credential)
+          parties.given(party)
           turns.give(requester)
         })
         const taken = now()

@@ -111,6 +111,18 @@ layer(memoryApi({ limits, serving: "fetch", stands: true, held: [halfSecond, lon
     })
   )
 
+  it.effect("a refresh does not wait for the calls of its session", () =>
+    Effect.gen(function* () {
+      const who = yield* arrive()
+      yield* half
+      const calls = yield* started(5, who.call("GET", "/v1/api-keys"))
+      yield* soMany(calls, 1)
+      assert.strictEqual((yield* who.call("POST", "/v1/auth/refresh")).status, 200)
+      assert.strictEqual(calls.filter(isAnswered).length, 1)
+      yield* Fiber.interruptAll(calls)
+    })
+  )
+
   it.effect("the sessions of a person do not wait for the API keys of that person", () =>
     Effect.gen(function* () {
       const { read, who } = yield* busyKey

@@ -16,11 +16,11 @@ const transaction = Transaction.make({
 
 const uncounted = RateLimiter.of({ take: () => Effect.die("a count"), purge: () => Effect.die("a purge") })
 
-/** One refusal in a quarter of a second. */
+/** One refusal in half a second. */
 const withLimits = Limits.layer.pipe(
   Layer.provide(Layer.succeed(RateLimiter, uncounted)),
   Layer.provideMerge(Layer.succeed(Transaction, transaction)),
-  Layer.provide(Layer.succeed(RateLimits, { ...defaultRateLimits, failures_per_minute: 240 }))
+  Layer.provide(Layer.succeed(RateLimits, { ...defaultRateLimits, failures_per_minute: 120 }))
 )
 
 describe("limits", () => {

@@ -1,8 +1,9 @@
 // Generated from docs/guides/rate-limits.md by scripts/docs.ts: change it there.
 export const rateLimits = `# Keep within rate limits
 
-Calls that create, sign in or open streams are limited. Every call waits when there are more than 40 in a second with one session or
-API key, or 48 of one person's sessions or keys, and is refused for that only when hundreds wait.
+Calls that create, sign in or open streams are limited. Calls of any kind go on at 16 a second with one session or
+API key, and at 20 with all sessions or all keys of a person; the first eight come at once. Others wait, and are refused for that only
+when more than a hundred wait.
 
 \`\`\`sh
 curl --include "$NARTHEX_URL/v1/projects/$PROJECT_ID/branches" \\

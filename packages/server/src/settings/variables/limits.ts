@@ -88,7 +88,7 @@ export const limits = {
       "NARTHEX_LIMIT_CALLS",
       forms.count,
       defaultRateLimits.calls_per_second,
-      "Calls that go on per second, session or API key, and instance, at least 4; half of these at once. More wait for their turn."
+      "Calls that go on per second, session or API key, and instance, at least 2; after a pause, those of half a second at once. More wait for their turn."
     ),
     person_calls_per_second: variable(
       "NARTHEX_LIMIT_PERSON_CALLS",
