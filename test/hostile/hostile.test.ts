@@ -217,7 +217,9 @@ describe("a hostile organization and a stranger", () => {
     })
     if (long && cpuGroups === undefined)
       note("The platform is in no CPU control group: run it as root to measure that.")
-    if (long && !isMounted) note(`The branches are in ${computes.path}: on a disk its flushes are measured, too.`)
+    if (isMounted)
+      note("The branches are in memory: how long a disk takes is not measured (NARTHEX_TEST_HOSTILE_DIRECTORY).")
+    else if (long) note(`The branches are in ${computes.path}: on a disk its flushes are measured, too.`)
   })
   afterAll(async () => {
     await platform?.clear()

@@ -79,8 +79,7 @@ export const callRate = (rate: Rate): Effect.Effect<CallRate, never, Scope.Scope
     const hold = (requester: RequesterFacts) =>
       Effect.clockWith((clock) => {
         const now = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
-        const { party } = requester
-        const credential = `${party} ${requester.credential}`
+        const { credential, party } = requester
         const giveBack = Effect.sync(() => {
           credentials.given(credential)
           parties.given(party)
