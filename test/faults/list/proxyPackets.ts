@@ -4,6 +4,19 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
+    file: "packages/proxy/src/workers/ArrivalQueue.ts",
+    tests: ["packages/proxy/test/workers/ArrivalQueue.test.ts"],
+    faults: [
+      {
+        id: "arrivals-turns",
+        find: "      this.#networks.delete(network)\n      const [oldest]",
+        put: "      if (waiting.size === 1) this.#networks.delete(network)\n      const [oldest]",
+        why: "Networks that wait for a worker take turns."
+      }
+    ]
+  },
+  {
+    area: "proxy",
     file: "packages/proxy/src/connection/ConnectionLimiter.ts",
     tests: ["packages/proxy/test/connection/ConnectionLimiter.test.ts"],
     faults: [

@@ -18,6 +18,7 @@ import { parsePeer } from "../networks/Address.ts"
 import { countIn } from "../outcomes/AuditTrail.ts"
 import type { Proxy, ProxyError } from "../Proxy.ts"
 import { handshakeLimit, limitsOf, monotonic, type ProxyConfig, trustedPeers } from "../ProxyConfig.ts"
+import { ArrivalQueue } from "./ArrivalQueue.ts"
 import type { WorkerConfig } from "./messages.ts"
 import { drainLimit } from "./serveAsWorker.ts"
 import { cumulative, sumMetrics } from "./sumMetrics.ts"
@@ -71,7 +72,7 @@ export const runProxyWorkers = (
     const context = yield* Effect.context()
     const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
     const workers = new Set<Worker>()
-    const waiting = new Set<Arrival>()
+    const waiting = new ArrivalQueue<Arrival>()
     let draining = false
     let arrived = 0
     let asking = 0
@@ -88,11 +89,10 @@ export const runProxyWorkers = (
 
     /** Hands waiting connections to workers, the one with the fewest connections first. */
     const handOver = () => {
-      for (const arrival of waiting) {
-        const free = [...workers].filter((worker) => worker.isFree)
-        const [first, ...others] = free
-        if (first === undefined) return
-        waiting.delete(arrival)
+      while (true) {
+        const [first, ...others] = [...workers].filter((worker) => worker.isFree)
+        const arrival = first === undefined ? undefined : waiting.take()
+        if (first === undefined || arrival === undefined) return
         arrival.waited()
         others.reduce((a, b) => (b.connections < a.connections ? b : a), first).hand(arrival)
       }
@@ -122,7 +122,7 @@ export const runProxyWorkers = (
         claims.handshake(direct, (it) => {
           within = it
         })
-      if (direct !== undefined && within) return wait({ connection: ++arrived, socket, claims, counted })
+      if (direct !== undefined && within) return wait({ connection: ++arrived, socket, from: direct, claims, counted })
       claims.close()
       refuse(within ? "client_left" : "limit_handshakes")
     }
@@ -195,7 +195,7 @@ export const runProxyWorkers = (
 
     const drain = Effect.gen(function* () {
       draining = true
-      for (const arrival of waiting) giveUp(arrival, "draining")
+      for (const arrival of [...waiting]) giveUp(arrival, "draining")
       const limit = Duration.sum(drainLimit(config), exitGrace)
       yield* Effect.forEach(
         [...workers],

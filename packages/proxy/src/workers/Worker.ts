@@ -3,6 +3,7 @@ import type { ChildProcess } from "node:child_process"
 import type { Socket } from "node:net"
 import { Deferred, Exit } from "effect"
 import type { Claims } from "../connection/Claims.ts"
+import type { Address } from "../networks/Address.ts"
 import { Inquiry } from "./Inquiry.ts"
 import { Ledger } from "./Ledger.ts"
 import type {
@@ -19,6 +20,8 @@ import type {
 export interface Arrival {
   readonly connection: number
   readonly socket: Socket
+  /** The remote address. */
+  readonly from: Address
   readonly claims: Claims
   /** Whether the handshake has been counted. */
   readonly counted: boolean

@@ -4,6 +4,7 @@ import { EventEmitter } from "node:events"
 import { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import type { Claims } from "../../src/connection/Claims.ts"
+import type { Address } from "../../src/networks/Address.ts"
 import type { FromParent, FromWorker } from "../../src/workers/messages.ts"
 import { type Arrival, Worker } from "../../src/workers/Worker.ts"
 
@@ -49,7 +50,8 @@ const made = () => {
     authenticated: () => {},
     close: () => void closed++
   }
-  const arrival = { connection: 1, socket: new Socket(), claims, counted: true, waited: () => {} }
+  const from: Address = { text: "192.0.2.1", family: 4, bytes: Uint8Array.of(192, 0, 2, 1) }
+  const arrival = { connection: 1, socket: new Socket(), from, claims, counted: true, waited: () => {} }
   return { arrival, child, closed: () => closed, free: () => free, late: () => late, returned, worker }
 }
 
