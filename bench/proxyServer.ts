@@ -39,7 +39,9 @@ const limits = {
   endpoint_attempts: most,
   endpoint_attempts_burst: most,
   unauthenticated: most,
-  unauthenticated_per_address: most
+  unauthenticated_per_address: most,
+  unknown_rate: most,
+  unknown_rate_per_network: most
 }
 
 const config = { host: "127.0.0.1", port: 0, domain: "localhost", tls, limits, shutdown_grace: Duration.millis(1) }

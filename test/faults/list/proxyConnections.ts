@@ -154,16 +154,59 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/proxy/test/connection/AuthenticationGate.test.ts"],
     faults: [
       {
-        id: "places-address",
-        find: "lane.holders.size < unauthenticated && held(lane, address) < lane.perAddress",
-        put: "lane.holders.size < unauthenticated",
-        why: "An address has few of the places."
-      },
-      {
         id: "places-known",
         find: "this.#now() - at < remembered",
         put: "false",
         why: "A known user has places apart."
+      },
+      {
+        id: "places-rate",
+        find: "if (known) return 0\n",
+        put: "return 0\n",
+        why: "Sessions of strangers begin at a rate."
+      },
+      {
+        id: "places-rate-network",
+        find: "this.#begunFrom.take(applicant.network, this.#now())",
+        put: "",
+        why: "A network has a rate at all endpoints together."
+      },
+      {
+        id: "places-became-known",
+        find: "if (!lane.known) this.#becameKnown(lane, applicant)",
+        put: "",
+        why: "A pool whose user is known does not wait for the rate of strangers."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/connection/Lane.ts",
+    tests: ["packages/proxy/test/connection/AuthenticationGate.test.ts"],
+    faults: [
+      {
+        id: "places-address",
+        find: "lane.holders.size < lane.places && held(lane, address) < lane.perAddress",
+        put: "lane.holders.size < lane.places",
+        why: "An address has few of the places."
+      },
+      {
+        id: "places-turns",
+        find: "for (const key of new Set([network, address])) {",
+        put: "for (const key of new Set<string>()) {",
+        why: "Networks that wait take turns."
+      },
+      {
+        id: "places-evicts",
+        find: "!hasRoom(lane, address) && (",
+        put: "(",
+        why: "A client that waits for its time ends no other one's."
+      },
+      {
+        id: "places-queue",
+        find: "most(ofNetwork, ({ applicant }) => applicant.address)[0]?.refuse()",
+        put: "lane.waiting[0]?.refuse()",
+        why: "A full queue drops clients of a flood, not the oldest of all."
       }
     ]
   },

@@ -17,21 +17,9 @@ export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/ConnectionLimiter.ts",
+    file: "packages/proxy/src/connection/Buckets.ts",
     tests: ["packages/proxy/test/connection/ConnectionLimiter.test.ts"],
     faults: [
-      {
-        id: "limits-slots",
-        find: "if (taken >= this.#maximum) return false",
-        put: "if (taken > this.#maximum) return false",
-        why: "There are as many slots as the setting says."
-      },
-      {
-        id: "limits-release",
-        find: "(this.#taken.get(key) ?? 1) - 1",
-        put: "(this.#taken.get(key) ?? 1)",
-        why: "A released slot is free again."
-      },
       {
         id: "limits-tokens",
         find: "tokens >= 1 ? tokens - 1 : tokens, at: now",
@@ -55,6 +43,31 @@ export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
         find: "    return tokens >= 1\n",
         put: "    return tokens > 1\n",
         why: "The last token is good for an attempt."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/connection/ConnectionLimiter.ts",
+    tests: ["packages/proxy/test/connection/ConnectionLimiter.test.ts"],
+    faults: [
+      {
+        id: "limits-slots",
+        find: "if (taken >= this.#maximum) return false",
+        put: "if (taken > this.#maximum) return false",
+        why: "There are as many slots as the setting says."
+      },
+      {
+        id: "limits-release",
+        find: "(this.#taken.get(key) ?? 1) - 1",
+        put: "(this.#taken.get(key) ?? 1)",
+        why: "A released slot is free again."
+      },
+      {
+        id: "attempts-known",
+        find: "this.#endpointAttempts.take(known ? id :",
+        put: "this.#endpointAttempts.take(true ? id :",
+        why: "Attempts of strangers refuse no known user."
       },
       {
         id: "limits-neighbours",

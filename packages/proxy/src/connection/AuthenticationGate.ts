@@ -2,27 +2,47 @@
  * Places for clients that have not authenticated yet, for each endpoint (docs/design/proxy.md P35).
  *
  * A place is held from WAKE until the first ReadyForQuery. Places of one endpoint are few, those of one address fewer,
- * so that strangers hold few connections of a compute. Clients without a place wait. The newest one is served first,
- * because in a flood the oldest have already given up, and a full queue drops the oldest of the address with the most.
+ * so that strangers hold few connections of a compute. Clients without a place wait (`Lane`).
  *
  * A user that has authenticated at the endpoint is known for a day and has separate places: role names are random, so a
- * stranger cannot take the place of a known user without knowing its name.
+ * stranger cannot take the place of a known user without knowing its name. Places of unknown users are also given at a
+ * rate, because each makes the compute start a session: one for each endpoint, and one for each network at all endpoints.
  *
  * A session whose client does not finish its authentication is evicted after `authentication_timeout`, and after
  * `crowded_timeout` if another client waits for the place.
  *
  * Pitfall: refusing where a place is missing. A pool opens a hundred connections at once and authenticates each within
  * milliseconds.
+ * Pitfall: leaving such a pool among the unknown. The first of its connections that authenticates makes its user known,
+ * and the others would wait for the rate of strangers.
  */
 import type { EndpointId } from "@narthex/core"
 import { Duration } from "effect"
 import { type Cancel, nothing } from "../control-plane/Run.ts"
+import { Buckets } from "./Buckets.ts"
+import {
+  type Applicant,
+  dropOldest,
+  emptyLane,
+  type Holder,
+  hasRoom,
+  type Lane,
+  needs,
+  nextWaiter,
+  takeOut,
+  takeTurn,
+  type Waiter
+} from "./Lane.ts"
 
 export interface AuthenticationLimits {
   /** Sessions of unknown users that have not authenticated, per endpoint; as many again of known users. */
   readonly unauthenticated: number
   /** Those of one address. */
   readonly unauthenticated_per_address: number
+  /** Sessions of unknown users that begin at one endpoint per second. After a pause those of a second at once, and at least `unauthenticated`. */
+  readonly unknown_rate: number
+  /** The same from one /24 or /64 at all endpoints. After a pause those of five seconds at once. */
+  readonly unknown_rate_per_network: number
   /** How long a client may take to authenticate once the compute has answered, from 1 s. */
   readonly authentication_timeout: Duration.Duration
   /** The same while another client waits for the place. */
@@ -32,15 +52,10 @@ export interface AuthenticationLimits {
 export const defaultAuthenticationLimits: AuthenticationLimits = {
   unauthenticated: 20,
   unauthenticated_per_address: 5,
+  unknown_rate: 10,
+  unknown_rate_per_network: 20,
   authentication_timeout: Duration.seconds(10),
   crowded_timeout: Duration.seconds(3)
-}
-
-export interface Applicant {
-  readonly endpoint_id: EndpointId
-  /** The address, or a network whose addresses count as one. */
-  readonly address: string
-  readonly user: string
 }
 
 export interface Place {
@@ -60,37 +75,32 @@ export interface Place {
 const [patience, longestQueue] = [30_000, 512]
 /** How long a user stays known, in milliseconds, and how many are remembered. */
 const [remembered, mostKnown] = [86_400_000, 10_000]
+/** Seconds of the rate of a network that it may use at once. */
+const networkBurst = 5
 
-interface Waiter {
-  readonly address: string
-  readonly admit: () => void
-  readonly refuse: () => void
-}
-
-interface Holder {
-  readonly address: string
-  /** Ends the session. `undefined` until the compute has answered for long enough. */
-  evict: (() => void) | undefined
-}
-
-/** The places of one endpoint for known or for unknown users. */
-interface Lane {
-  readonly holders: Set<Holder>
-  /** The newest last. */
-  readonly waiting: Array<Waiter>
-  readonly perAddress: number
-}
+const laneKey = (endpoint: EndpointId, known: boolean) => `${endpoint} ${known}`
 
 export class AuthenticationGate {
   readonly #limits: AuthenticationLimits
   readonly #now: () => number
   readonly #lanes = new Map<string, Lane>()
   readonly #known = new Map<string, number>()
+  readonly #begunAt: Buckets
+  readonly #begunFrom: Buckets
 
   /** `now` is a monotonic clock in milliseconds. */
   constructor(limits: AuthenticationLimits, now: () => number) {
+    const { unauthenticated, unknown_rate, unknown_rate_per_network } = limits
     this.#limits = limits
     this.#now = now
+    this.#begunAt = new Buckets(unknown_rate, Math.max(unknown_rate, unauthenticated))
+    this.#begunFrom = new Buckets(unknown_rate_per_network, networkBurst * unknown_rate_per_network)
+  }
+
+  /** Whether the user has authenticated at the endpoint within a day. */
+  knows(endpoint_id: EndpointId, user: string): boolean {
+    const at = this.#known.get(`${endpoint_id} ${user}`)
+    return at !== undefined && this.#now() - at < remembered
   }
 
   /**
@@ -98,53 +108,79 @@ export class AuthenticationGate {
    * not called after a cancel.
    */
   enter(applicant: Applicant, done: (place: Place | undefined) => void): Cancel {
-    const { address, endpoint_id } = applicant
-    const known = this.#knows(applicant)
-    const key = `${endpoint_id} ${known}`
-    const lane = this.#lane(key, known)
-    const place = (waited: boolean) => this.#hold(key, lane, applicant, known, waited)
-    if (!hasRoom(lane, address, this.#limits)) return this.#wait(key, lane, address, place, done)
-    done(place(false))
+    const lane = this.#lane(applicant.endpoint_id, applicant.known)
+    if (lane.waiting.length > 0 || !this.#fits(lane, applicant)) return this.#wait(lane, applicant, done)
+    this.#begin(lane, applicant)
+    done(this.#hold(lane, applicant, false))
     return nothing
   }
 
-  #wait(
-    key: string,
-    lane: Lane,
-    address: string,
-    place: (waited: boolean) => Place,
-    done: (place: Place | undefined) => void
-  ): Cancel {
+  #wait(first: Lane, applicant: Applicant, done: (place: Place | undefined) => void): Cancel {
+    let waited = false
+    let lane = first
     const leave = () => {
       clearTimeout(timer)
-      const at = lane.waiting.indexOf(waiter)
-      if (at !== -1) lane.waiting.splice(at, 1)
-      this.#tidy(key, lane)
+      takeOut(lane, waiter)
+      this.#tidy(applicant.endpoint_id, lane)
     }
-    const refuse = () => {
-      leave()
-      done(undefined)
+    const waiter: Waiter = {
+      applicant,
+      moveTo: (other) => {
+        takeOut(lane, waiter)
+        lane = other
+        lane.waiting.push(waiter)
+      },
+      admit: () => {
+        clearTimeout(timer)
+        takeOut(lane, waiter)
+        this.#begin(lane, applicant)
+        done(this.#hold(lane, applicant, waited))
+      },
+      refuse: () => {
+        leave()
+        done(undefined)
+      }
     }
-    const timer = setTimeout(refuse, patience)
-    const admit = () => {
-      clearTimeout(timer)
-      done(place(true))
-    }
-    const waiter: Waiter = { address, admit, refuse }
+    const timer = setTimeout(waiter.refuse, patience)
     lane.waiting.push(waiter)
+    if (this.#fits(lane, applicant)) this.#admit(lane)
+    else this.#schedule(lane)
+    if (!lane.waiting.includes(waiter)) return nothing
+    waited = true
     if (lane.waiting.length > longestQueue) dropOldest(lane)
-    this.#evictFor(lane, address)
+    this.#evictFor(lane, applicant.address)
     return leave
   }
 
-  #lane(key: string, known: boolean): Lane {
-    const perAddress = known ? this.#limits.unauthenticated : this.#limits.unauthenticated_per_address
-    const lane = this.#lanes.get(key) ?? { holders: new Set(), waiting: [], perAddress }
+  #lane(endpoint: EndpointId, known: boolean): Lane {
+    const { unauthenticated, unauthenticated_per_address } = this.#limits
+    const key = laneKey(endpoint, known)
+    const lane =
+      this.#lanes.get(key) ?? emptyLane(known, unauthenticated, known ? unauthenticated : unauthenticated_per_address)
     this.#lanes.set(key, lane)
     return lane
   }
 
-  #hold(key: string, lane: Lane, applicant: Applicant, known: boolean, waited: boolean): Place {
+  /** Whether there is a place for the client, and a time to begin. */
+  #fits(lane: Lane, applicant: Applicant): boolean {
+    return hasRoom(lane, applicant.address) && this.#untilNext(lane, applicant) === 0
+  }
+
+  /** Milliseconds until a client may begin, were there a place. */
+  #untilNext({ known }: Lane, { endpoint_id, network }: Applicant): number {
+    if (known) return 0
+    const now = this.#now()
+    return Math.max(this.#begunAt.wait(endpoint_id, now), this.#begunFrom.wait(network, now))
+  }
+
+  #begin(lane: Lane, applicant: Applicant): void {
+    if (lane.waiting.length > 0) takeTurn(lane, applicant)
+    if (lane.known) return
+    this.#begunAt.take(applicant.endpoint_id, this.#now())
+    this.#begunFrom.take(applicant.network, this.#now())
+  }
+
+  #hold(lane: Lane, applicant: Applicant, waited: boolean): Place {
     const holder: Holder = { address: applicant.address, evict: undefined }
     let timer: NodeJS.Timeout | undefined
     lane.holders.add(holder)
@@ -152,10 +188,10 @@ export class AuthenticationGate {
       clearTimeout(timer)
       if (!lane.holders.delete(holder)) return
       this.#admit(lane)
-      this.#tidy(key, lane)
+      this.#tidy(applicant.endpoint_id, lane)
     }
     return {
-      known,
+      known: lane.known,
       waited,
       begin: (evict) => {
         if (!lane.holders.has(holder)) return
@@ -165,45 +201,61 @@ export class AuthenticationGate {
           if (ripeAfter === limit) return evict()
           timer = setTimeout(evict, limit - ripeAfter)
           holder.evict = evict
-          const blocked = lane.waiting.findLast(({ address }) => mayReplace(lane, holder, address))
-          if (blocked !== undefined) evict()
+          if (lane.waiting.some(({ applicant: { address } }) => needs(lane, holder, address))) evict()
         }
         timer = setTimeout(ripe, ripeAfter)
       },
       authenticated: () => {
         this.#remember(applicant)
+        if (!lane.known) this.#becameKnown(lane, applicant)
         release()
       },
       release
     }
   }
 
-  /** Gives free places to those who wait, the newest first. */
+  /** Gives free places to those who wait. */
   #admit(lane: Lane): void {
-    for (let at = lane.waiting.length - 1; at >= 0; at--) {
-      const waiter = lane.waiting[at]
-      if (waiter === undefined || !hasRoom(lane, waiter.address, this.#limits)) continue
-      lane.waiting.splice(at, 1)
-      waiter.admit()
-    }
+    const may = ({ applicant }: Waiter) => this.#untilNext(lane, applicant) === 0
+    for (let next = nextWaiter(lane, may); next !== undefined; next = nextWaiter(lane, may)) next.admit()
+    this.#schedule(lane)
+  }
+
+  /** Admits again when the next client that has room may begin. */
+  #schedule(lane: Lane): void {
+    clearTimeout(lane.timer)
+    lane.timer = undefined
+    if (lane.known) return
+    let soonest = Number.POSITIVE_INFINITY
+    for (const { applicant } of lane.waiting)
+      if (hasRoom(lane, applicant.address)) soonest = Math.min(soonest, this.#untilNext(lane, applicant))
+    if (soonest < Number.POSITIVE_INFINITY) lane.timer = setTimeout(() => this.#admit(lane), Math.ceil(soonest))
+  }
+
+  /** Those who wait with a user that has become known wait among the known. */
+  #becameKnown(unknown: Lane, { endpoint_id, user }: Applicant): void {
+    const waiting = unknown.waiting.filter(({ applicant }) => applicant.user === user)
+    if (waiting.length === 0) return
+    const lane = this.#lane(endpoint_id, true)
+    for (const waiter of waiting) waiter.moveTo(lane)
+    this.#admit(lane)
   }
 
   /** Ends the session that has taken too long, if there is one whose place the address may have. */
   #evictFor(lane: Lane, address: string): void {
     for (const { evict, ...holder } of lane.holders)
-      if (evict !== undefined && mayReplace(lane, holder, address)) {
+      if (evict !== undefined && needs(lane, holder, address)) {
         evict()
         return
       }
   }
 
-  #tidy(key: string, lane: Lane): void {
-    if (lane.holders.size === 0 && lane.waiting.length === 0 && this.#lanes.get(key) === lane) this.#lanes.delete(key)
-  }
-
-  #knows({ endpoint_id, user }: Applicant): boolean {
-    const at = this.#known.get(`${endpoint_id} ${user}`)
-    return at !== undefined && this.#now() - at < remembered
+  #tidy(endpoint: EndpointId, lane: Lane): void {
+    if (lane.waiting.length > 0) return
+    clearTimeout(lane.timer)
+    lane.timer = undefined
+    const key = laneKey(endpoint, lane.known)
+    if (lane.holders.size === 0 && this.#lanes.get(key) === lane) this.#lanes.delete(key)
   }
 
   #remember({ endpoint_id, user }: Applicant): void {
@@ -214,28 +266,4 @@ export class AuthenticationGate {
     const [oldest] = this.#known.keys()
     if (this.#known.size > mostKnown && oldest !== undefined) this.#known.delete(oldest)
   }
-}
-
-const held = (lane: Lane, address: string) => {
-  let count = 0
-  for (const holder of lane.holders) if (holder.address === address) count++
-  return count
-}
-
-const hasRoom = (lane: Lane, address: string, { unauthenticated }: AuthenticationLimits) =>
-  lane.holders.size < unauthenticated && held(lane, address) < lane.perAddress
-
-/**
- * Whether the place of the holder would help a client at this address. An address with all of its places replaces its
- * own.
- */
-const mayReplace = (lane: Lane, holder: Pick<Holder, "address">, address: string) =>
-  holder.address === address || held(lane, address) < lane.perAddress
-
-function dropOldest(lane: Lane): void {
-  const counts = new Map<string, number>()
-  for (const { address } of lane.waiting) counts.set(address, (counts.get(address) ?? 0) + 1)
-  const most = Math.max(...counts.values())
-  const at = lane.waiting.findIndex(({ address }) => counts.get(address) === most)
-  lane.waiting.splice(at, 1)[0]?.refuse()
 }

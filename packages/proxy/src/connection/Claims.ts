@@ -93,12 +93,17 @@ class CountedClaims implements Claims {
   enter(entrant: Entrant, done: (entered: Entered | Limit) => void): Cancel {
     const { endpoint_id, peer, user } = entrant
     const { connections, gate, now } = this.#limits
-    this.#network = `${endpoint_id} ${neighbourhood(peer)}`
-    if (!connections.attempt(endpoint_id, now())) {
+    const network = neighbourhood(peer)
+    this.#network = `${endpoint_id} ${network}`
+    const known = gate.knows(endpoint_id, user)
+    if (!connections.attempt(endpoint_id, known, now())) {
       done("attempts")
       return nothing
     }
-    return gate.enter({ endpoint_id, address: neighbour(peer), user }, (place) => done(this.#entered(entrant, place)))
+    // An IPv6 client has a whole /64.
+    const address = peer.family === 4 ? peer.text : network
+    const applicant = { endpoint_id, address, network, user, known }
+    return gate.enter(applicant, (place) => done(this.#entered(entrant, place)))
   }
 
   #entered({ endpoint_id, org_id }: Entrant, place: Place | undefined): Entered | Limit {
@@ -153,6 +158,3 @@ class CountedClaims implements Claims {
     this.#halfOpen = undefined
   }
 }
-
-/** What counts as one address for places: an IPv6 client has a whole /64. */
-const neighbour = (peer: Address) => (peer.family === 4 ? peer.text : neighbourhood(peer))

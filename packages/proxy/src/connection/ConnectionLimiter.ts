@@ -7,6 +7,7 @@
  */
 import type { EndpointId, OrgId } from "@narthex/core"
 import { type Address, neighbourhood } from "../networks/Address.ts"
+import { Buckets } from "./Buckets.ts"
 
 export interface ConnectionLimits {
   /** Connections of all clients. */
@@ -20,7 +21,7 @@ export interface ConnectionLimits {
   readonly org_connections: number
   /** Connections to one endpoint: fewer than its Postgres takes, so that some stay for the platform. */
   readonly endpoint_connections: number
-  /** Attempts per second at one endpoint, and the size of a burst. */
+  /** Attempts per second at one endpoint, and the size of a burst: of known users, and as many of all others. */
   readonly endpoint_attempts: number
   readonly endpoint_attempts_burst: number
 }
@@ -58,33 +59,6 @@ class Slots {
     const left = (this.#taken.get(key) ?? 1) - 1
     if (left === 0) this.#taken.delete(key)
     else this.#taken.set(key, left)
-  }
-}
-
-/** A token bucket for each key. Full buckets are removed. */
-class Buckets {
-  readonly #levels = new Map<string, { tokens: number; at: number }>()
-  readonly #rate: number
-  readonly #burst: number
-  #sweepAt = 1_024
-
-  constructor(rate: number, burst: number) {
-    this.#rate = rate
-    this.#burst = burst
-  }
-
-  take(key: string, now: number): boolean {
-    const level = this.#levels.get(key) ?? { tokens: this.#burst, at: now }
-    const tokens = Math.min(this.#burst, level.tokens + ((now - level.at) / 1_000) * this.#rate)
-    this.#levels.set(key, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now })
-    if (this.#levels.size > this.#sweepAt) this.#sweep(now)
-    return tokens >= 1
-  }
-
-  #sweep(now: number): void {
-    for (const [key, { at, tokens }] of this.#levels)
-      if (tokens + ((now - at) / 1_000) * this.#rate >= this.#burst) this.#levels.delete(key)
-    this.#sweepAt = Math.max(1_024, 2 * this.#levels.size)
   }
 }
 
@@ -126,9 +100,12 @@ export class ConnectionLimiter {
     this.#halfOpen.give(peer.text)
   }
 
-  /** Counts an attempt to connect to this endpoint; `false` if there were too many. `now` in milliseconds. */
-  attempt(id: EndpointId, now: number): boolean {
-    return this.#endpointAttempts.take(id, now)
+  /**
+   * Counts an attempt to connect to this endpoint; `false` if there were too many. `known`: of a user that has authenticated
+   * there, so that attempts of strangers refuse no owner. `now` in milliseconds.
+   */
+  attempt(id: EndpointId, known: boolean, now: number): boolean {
+    return this.#endpointAttempts.take(known ? id : `${id} unknown`, now)
   }
 
   /** Takes a connection to an endpoint of this organization, if there is one left. */

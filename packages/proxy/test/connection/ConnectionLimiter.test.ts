@@ -41,9 +41,11 @@ describe("ConnectionLimiter", () => {
     })
     const [a, b] = [EndpointId.make("ep-a"), EndpointId.make("ep-b")]
     assert.deepStrictEqual(
-      [a, a, a, b].map((id) => limits.attempt(id, 0)),
+      [a, a, a, b].map((id) => limits.attempt(id, false, 0)),
       [true, true, false, true]
     )
+    // Known users have their own.
+    assert.isTrue(limits.attempt(a, true, 0))
     assert.isTrue(limits.takeEndpoint(a))
     assert.isFalse(limits.takeEndpoint(a))
     assert.isTrue(limits.takeEndpoint(b))

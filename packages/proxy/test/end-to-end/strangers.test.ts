@@ -55,6 +55,42 @@ describe("clients that do not authenticate", () => {
     })
   )
 
+  it.live("a stranger who logs in again and again reaches the compute at a rate, and the owner gets in meanwhile", () =>
+    Effect.gen(function* () {
+      const { port } = yield* harness(cluster)
+      const [begun, lanes, most] = [performance.now(), 40, 40]
+      const seconds = () => (performance.now() - begun) / 1_000
+      let [asked, over] = [0, false]
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          over = true
+        })
+      )
+      for (let lane = 0; lane < lanes; lane++) {
+        const again = () => {
+          if (over) return
+          const socket = open(port, `127.0.5.${1 + lane}`)
+          socket.once("connect", () => socket.write(named(`stranger-${lane}`)))
+          socket.once("data", () => {
+            asked++
+            socket.destroy()
+          })
+          socket.once("close", again)
+        }
+        again()
+      }
+      yield* eventually(
+        "the stranger to be asked for passwords",
+        Effect.sync(() => asked >= most)
+      )
+      // Twenty at once, and ten a second.
+      assert.isAtLeast(seconds(), (most - 20) / 10 - 0.1)
+      // As an unknown user, and as a known one.
+      assert.strictEqual(yield* query(port), 1)
+      assert.strictEqual(yield* query(port), 1)
+    })
+  )
+
   it.live("an owner whose role is not known yet gets in from the address of a stranger", () =>
     Effect.gen(function* () {
       // The owner has as long to authenticate, because strangers wait for its place.

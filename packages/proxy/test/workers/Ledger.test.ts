@@ -13,7 +13,7 @@ const org_id = OrgId.make("org-01k3z6v9e8q0x5m4c2b7n1r0sd")
 /** Flushes what fibers do. */
 const settled = () => vi.advanceTimersByTimeAsync(0)
 
-const some = { connections: 4, unauthenticated: 2, unauthenticated_per_address: 2 }
+const some = { connections: 4, unauthenticated: 2, unauthenticated_per_address: 2, unknown_rate: 1_000_000 }
 
 /** Two workers, whose connections have numbers of their own. */
 const pair = (limited: Partial<typeof defaultConnectionLimits & typeof defaultAuthenticationLimits> = {}) => {

@@ -35,19 +35,15 @@ describe("settings without any variable", () => {
       assert.isTrue(rest.data_dir.endsWith("/.narthex"))
       assert.deepStrictEqual(rest.api, { host: "127.0.0.1", port: 4400, url: null, internal_url: null })
       assert.deepStrictEqual(rest.console, { host: "127.0.0.1", port: 4401, url: null, token: null })
+      const most = { connections: 10_000, org_connections: 1_000, endpoint_connections: 90 }
+      const places = { unauthenticated: 20, unauthenticated_per_address: 5 }
+      const opening = { ...places, unknown_rate: 10, unknown_rate_per_network: 20 }
       assert.deepStrictEqual(rest.proxy, {
         host: "127.0.0.1",
         port: 5442,
         domain: "localhost",
         tls: null,
-        limits: {
-          connections: 10_000,
-          org_connections: 1_000,
-          endpoint_connections: 90,
-          unauthenticated: 20,
-          unauthenticated_per_address: 5,
-          authentication_timeout: Duration.seconds(10)
-        },
+        limits: { ...most, ...opening, authentication_timeout: Duration.seconds(10) },
         workers: 1,
         trusted: [],
         token: null
@@ -170,6 +166,8 @@ describe("settings", () => {
         NARTHEX_PROXY_UNAUTHENTICATED: "14",
         NARTHEX_PROXY_UNAUTHENTICATED_PER_ADDRESS: "15",
         NARTHEX_PROXY_AUTHENTICATION_TIMEOUT: "16 seconds",
+        NARTHEX_PROXY_UNKNOWN_RATE: "17",
+        NARTHEX_PROXY_UNKNOWN_RATE_PER_NETWORK: "18",
         NARTHEX_PROXY_TRUSTED: "10.0.0.0/8, ::1",
         NARTHEX_SIGN_IN_ALLOWLIST: "ada@example.com,@example.org",
         NARTHEX_REGIONS: "eu-west,us-east",
@@ -191,6 +189,8 @@ describe("settings", () => {
         endpoint_connections: 13,
         unauthenticated: 14,
         unauthenticated_per_address: 15,
+        unknown_rate: 17,
+        unknown_rate_per_network: 18,
         authentication_timeout: Duration.seconds(16)
       })
       assert.deepStrictEqual(settings.proxy.trusted.map(String), ["10.0.0.0/8", "::1/128"])

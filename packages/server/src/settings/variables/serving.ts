@@ -157,6 +157,18 @@ export const listeners = {
         defaultAuthenticationLimits.unauthenticated_per_address,
         "The same for one client address, or for one /64 network."
       ),
+      unknown_rate: variable(
+        "NARTHEX_PROXY_UNKNOWN_RATE",
+        forms.count,
+        defaultAuthenticationLimits.unknown_rate,
+        "Sessions that begin at one endpoint per second for users who have not logged in there within a day; others wait. After a pause those of a second at once, and at least as many as may authenticate."
+      ),
+      unknown_rate_per_network: variable(
+        "NARTHEX_PROXY_UNKNOWN_RATE_PER_NETWORK",
+        forms.count,
+        defaultAuthenticationLimits.unknown_rate_per_network,
+        "The same from one /24 or /64 network at all endpoints together. After a pause those of five seconds at once."
+      ),
       authentication_timeout: variable(
         "NARTHEX_PROXY_AUTHENTICATION_TIMEOUT",
         forms.duration,
