@@ -57,6 +57,21 @@ export const sessions: ReadonlyArray<Attack> = [
     turn: session(({ uris }) => uris.slots, "127.0.1.4", ["select 1"])
   },
   {
+    name: "sessions that are opened and closed without a pause",
+    lanes: 16,
+    effective: ["opened"],
+    turn: async (means, lane, _round, stopped) => {
+      try {
+        const opened = await openSession(otherOf(means, lane).uri, "127.0.1.10")
+        opened.close()
+        return "opened"
+      } catch (error) {
+        await pause(200, stopped)
+        return sqlstate(error) ?? "closed"
+      }
+    }
+  },
+  {
     name: "statements that only compute",
     lanes: 8,
     effective: ["57014"],

@@ -1,8 +1,10 @@
 /** Attacks without any credential. */
 import { once } from "node:events"
+import type { Socket } from "node:net"
+import { setImmediate } from "node:timers/promises"
 import { call } from "../Caller.ts"
 import { dial } from "../Session.ts"
-import { type Attack, hold, pause, post } from "./Attack.ts"
+import { type Attack, hold, type Means, pause, post } from "./Attack.ts"
 
 /** A startup packet of protocol 3 for a made-up user, which the proxy routes by the endpoint in `options`. */
 const startup = (endpoint: string, user: string) => {
@@ -14,22 +16,33 @@ const startup = (endpoint: string, user: string) => {
   return packet
 }
 
+/** Asks for a session at the bystander's endpoint as a made-up user. */
+const ask = async ({ victim }: Means, from: string, user: string, stopped: AbortSignal) => {
+  const socket = dial(victim.uri, from)
+  const connected = once(socket, "connect").catch(() => undefined) // What it broke shows at the answer.
+  await Promise.race([connected, once(socket, "close"), pause(hold, stopped)])
+  socket.write(startup(victim.endpoint, user))
+  return socket
+}
+
+/** R: the compute was reached and asks for a password. E: the proxy refused. */
+const answerTo = (socket: Socket, stopped: AbortSignal) =>
+  Promise.race([
+    once(socket, "data").then(([first]) => `answered ${String(first).charAt(0)}`),
+    once(socket, "close").then(() => "closed"),
+    pause(hold, stopped).then(() => "waiting")
+  ])
+
 export const strangers: ReadonlyArray<Attack> = [
   {
     name: "a stranger's sockets at the bystander's endpoint",
     lanes: 110,
-    // R: the compute was reached and asks for a password. E: the proxy refused, and closed: without an answer.
+    // The proxy may also close without an answer.
     effective: ["answered R", "answered E", "closed"],
-    turn: async ({ victim }, lane, _round, stopped) => {
-      const socket = dial(victim.uri, `127.0.2.${1 + (lane % 100)}`)
+    turn: async (means, lane, _round, stopped) => {
+      const socket = await ask(means, `127.0.2.${1 + (lane % 100)}`, `stranger_${lane}`, stopped)
       try {
-        await Promise.race([once(socket, "connect"), once(socket, "close"), pause(hold, stopped)])
-        socket.write(startup(victim.endpoint, `stranger_${lane}`))
-        const answer = await Promise.race([
-          once(socket, "data").then(([first]) => `answered ${String(first).charAt(0)}`),
-          once(socket, "close").then(() => "closed"),
-          pause(hold, stopped).then(() => "waiting")
-        ])
+        const answer = await answerTo(socket, stopped)
         await pause(hold, stopped)
         return answer
       } catch {
@@ -38,6 +51,35 @@ export const strangers: ReadonlyArray<Attack> = [
       } finally {
         socket.destroy()
       }
+    }
+  },
+  {
+    name: "a stranger's logins without a pause at the bystander's endpoint",
+    lanes: 20,
+    effective: ["answered R"],
+    turn: async (means, lane, round, stopped) => {
+      const socket = await ask(means, `127.0.4.${1 + lane}`, `stranger_${lane}_${round}`, stopped)
+      try {
+        const answer = await answerTo(socket, stopped)
+        if (answer !== "answered R") await pause(50, stopped)
+        return answer
+      } catch {
+        await pause(200, stopped)
+        return "closed"
+      } finally {
+        socket.destroy()
+      }
+    }
+  },
+  {
+    name: "a stranger's connections that wait for no answer",
+    lanes: 10,
+    effective: ["asked"],
+    turn: async (means, lane, round, stopped) => {
+      const socket = await ask(means, `127.0.5.${1 + lane}`, `stranger_${lane}_${round}`, stopped)
+      await setImmediate()
+      socket.destroy()
+      return "asked"
     }
   },
   {
