@@ -52,6 +52,7 @@ import { proxyConnections } from "./list/proxyConnections.ts"
 import { proxyNetworks } from "./list/proxyNetworks.ts"
 import { proxyOpening } from "./list/proxyOpening.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
+import { proxyPlaces } from "./list/proxyPlaces.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
 import { proxyWorkers } from "./list/proxyWorkers.ts"
 import { quotas } from "./list/quotas.ts"
@@ -118,6 +119,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...proxyNetworks,
   ...proxyOpening,
   ...proxyPackets,
+  ...proxyPlaces,
   ...quotas,
   ...readOnlyRoles,
   ...runnerFailures,

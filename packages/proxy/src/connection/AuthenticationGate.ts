@@ -20,6 +20,7 @@ import type { EndpointId } from "@narthex/core"
 import { Duration } from "effect"
 import { type Cancel, nothing } from "../control-plane/Run.ts"
 import { Buckets } from "./Buckets.ts"
+import { KnownUsers } from "./KnownUsers.ts"
 import {
   type Applicant,
   dropOldest,
@@ -73,8 +74,6 @@ export interface Place {
 
 /** How long a client waits for a place, in milliseconds, and how many wait for one endpoint. */
 const [patience, longestQueue] = [30_000, 512]
-/** How long a user stays known, in milliseconds, and how many are remembered. */
-const [remembered, mostKnown] = [86_400_000, 10_000]
 /** Seconds of the rate of a network that it may use at once. */
 const networkBurst = 5
 
@@ -84,7 +83,7 @@ export class AuthenticationGate {
   readonly #limits: AuthenticationLimits
   readonly #now: () => number
   readonly #lanes = new Map<string, Lane>()
-  readonly #known = new Map<string, number>()
+  readonly #known = new KnownUsers()
   readonly #begunAt: Buckets
   readonly #begunFrom: Buckets
 
@@ -99,8 +98,7 @@ export class AuthenticationGate {
 
   /** Whether the user has authenticated at the endpoint within a day. */
   knows(endpoint_id: EndpointId, user: string): boolean {
-    const at = this.#known.get(`${endpoint_id} ${user}`)
-    return at !== undefined && this.#now() - at < remembered
+    return this.#known.has(endpoint_id, user, this.#now())
   }
 
   /**
@@ -206,7 +204,7 @@ export class AuthenticationGate {
         timer = setTimeout(ripe, ripeAfter)
       },
       authenticated: () => {
-        this.#remember(applicant)
+        this.#known.add(applicant.endpoint_id, applicant.user, this.#now())
         if (!lane.known) this.#becameKnown(lane, applicant)
         release()
       },
@@ -256,14 +254,5 @@ export class AuthenticationGate {
     lane.timer = undefined
     const key = laneKey(endpoint, lane.known)
     if (lane.holders.size === 0 && this.#lanes.get(key) === lane) this.#lanes.delete(key)
-  }
-
-  #remember({ endpoint_id, user }: Applicant): void {
-    const key = `${endpoint_id} ${user}`
-    // Deleted first, so that the map stays in the order of use.
-    this.#known.delete(key)
-    this.#known.set(key, this.#now())
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > mostKnown && oldest !== undefined) this.#known.delete(oldest)
   }
 }
