@@ -32,6 +32,7 @@ const most = 1_000_000
 const limits = {
   connections: most,
   half_open: most,
+  half_open_per_network: most,
   attempts: most,
   attempts_burst: most,
   org_connections: most,

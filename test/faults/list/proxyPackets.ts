@@ -70,15 +70,27 @@ export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
         why: "Attempts of strangers refuse no known user."
       },
       {
+        id: "limits-network",
+        find: "if (this.#halfOpenNetwork.take(network)) return true",
+        put: "return true",
+        why: "One network has a part of the half-open connections."
+      },
+      {
+        id: "limits-network-refused",
+        find: "    this.#halfOpen.give(address)\n    return false",
+        put: "    return false",
+        why: "A connection that is refused takes nothing."
+      },
+      {
         id: "limits-neighbours",
-        find: "this.#attempts.take(neighbourhood(peer), now)",
-        put: "this.#attempts.take(peer.text, now)",
+        find: "!this.#attempts.take(network, now)",
+        put: "!this.#attempts.take(peer.text, now)",
         why: "Attempts are counted for the neighbourhood of an address."
       },
       {
         id: "limits-half-open",
-        find: "this.#halfOpen.take(peer.text)",
-        put: "this.#halfOpen.take(neighbourhood(peer))",
+        find: "machine(peer)]",
+        put: "neighbourhood(peer)]",
         why: "Half-open connections are counted for one address."
       },
       {

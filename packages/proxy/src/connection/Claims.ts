@@ -6,7 +6,7 @@
  */
 import type { EndpointId, OrgId } from "@narthex/core"
 import { type Cancel, nothing } from "../control-plane/Run.ts"
-import { type Address, neighbourhood } from "../networks/Address.ts"
+import { type Address, machine, neighbourhood } from "../networks/Address.ts"
 import type { tooMany } from "../outcomes/Refusal.ts"
 import { AuthenticationGate, type AuthenticationLimits, type Place } from "./AuthenticationGate.ts"
 import { ConnectionLimiter, type ConnectionLimits } from "./ConnectionLimiter.ts"
@@ -100,9 +100,7 @@ class CountedClaims implements Claims {
       done("attempts")
       return nothing
     }
-    // An IPv6 client has a whole /64.
-    const address = peer.family === 4 ? peer.text : network
-    const applicant = { endpoint_id, address, network, user, known }
+    const applicant = { endpoint_id, address: machine(peer), network, user, known }
     return gate.enter(applicant, (place) => done(this.#entered(entrant, place)))
   }
 

@@ -6,15 +6,17 @@
  * are not listed cannot exhaust them.
  */
 import type { EndpointId, OrgId } from "@narthex/core"
-import { type Address, neighbourhood } from "../networks/Address.ts"
+import { type Address, machine, neighbourhood } from "../networks/Address.ts"
 import { Buckets } from "./Buckets.ts"
 
 export interface ConnectionLimits {
   /** Connections of all clients. */
   readonly connections: number
-  /** Connections of one address that are not relayed yet. Beyond it they are closed without an answer. */
+  /** Connections of one address (IPv6: a /64) that are not relayed yet. Beyond it they are closed without an answer. */
   readonly half_open: number
-  /** Attempts per second of one /24 or /64, and the size of a burst. */
+  /** Those of one /24 or /48, so that no network takes all `connections` without opening a session. */
+  readonly half_open_per_network: number
+  /** Attempts per second of one /24 or /48, and the size of a burst. */
   readonly attempts: number
   readonly attempts_burst: number
   /** Connections to the endpoints of one organization. */
@@ -29,6 +31,7 @@ export interface ConnectionLimits {
 export const defaultConnectionLimits: ConnectionLimits = {
   connections: 10_000,
   half_open: 512,
+  half_open_per_network: 1_000,
   attempts: 500,
   attempts_burst: 2_000,
   org_connections: 1_000,
@@ -65,6 +68,7 @@ class Slots {
 export class ConnectionLimiter {
   readonly #all: Slots
   readonly #halfOpen: Slots
+  readonly #halfOpenNetwork: Slots
   readonly #attempts: Buckets
   readonly #organization: Slots
   readonly #endpoint: Slots
@@ -73,6 +77,7 @@ export class ConnectionLimiter {
   constructor(settings: ConnectionLimits) {
     this.#all = new Slots(settings.connections)
     this.#halfOpen = new Slots(settings.half_open)
+    this.#halfOpenNetwork = new Slots(settings.half_open_per_network)
     this.#attempts = new Buckets(settings.attempts, settings.attempts_burst)
     this.#organization = new Slots(settings.org_connections)
     this.#endpoint = new Slots(settings.endpoint_connections)
@@ -93,11 +98,16 @@ export class ConnectionLimiter {
    * milliseconds.
    */
   takeHandshake(peer: Address, now: number): boolean {
-    return this.#attempts.take(neighbourhood(peer), now) && this.#halfOpen.take(peer.text)
+    const [network, address] = [neighbourhood(peer), machine(peer)]
+    if (!this.#attempts.take(network, now) || !this.#halfOpen.take(address)) return false
+    if (this.#halfOpenNetwork.take(network)) return true
+    this.#halfOpen.give(address)
+    return false
   }
 
   giveHandshake(peer: Address): void {
-    this.#halfOpen.give(peer.text)
+    this.#halfOpen.give(machine(peer))
+    this.#halfOpenNetwork.give(neighbourhood(peer))
   }
 
   /**

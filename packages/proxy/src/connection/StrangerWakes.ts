@@ -1,7 +1,7 @@
 /**
  * How often clients that do not authenticate may wake an endpoint (docs/design/proxy.md P36).
  *
- * Counts the wakes of an endpoint for each network (/24 or /64). The first are free; after them the pause doubles, from
+ * Counts the wakes of an endpoint for each network (/24 or /48). The first are free; after them the pause doubles, from
  * ten minutes to six hours. An authentication from the network clears its count. Pure counting in one process.
  */
 const free = 3

@@ -1,6 +1,6 @@
 /**
- * The connections that wait for a worker. The networks (/24 or /64) they come from take turns, so that a client waits for
- * one connection of each network that floods the proxy, however many it opens.
+ * The connections that wait for a worker. The networks (/24 or /48) they come from take turns, so that a client waits for
+ * one connection of each other network that floods the proxy, however many it opens.
  */
 import { type Address, neighbourhood } from "../networks/Address.ts"
 

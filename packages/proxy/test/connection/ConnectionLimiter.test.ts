@@ -31,6 +31,20 @@ describe("ConnectionLimiter", () => {
     assert.isTrue(limits.takeHandshake(peer("198.51.100.3"), 2_000))
   })
 
+  it("one network has a part of the half-open connections, and a refused one takes nothing", () => {
+    const limits = new ConnectionLimiter({ ...defaultConnectionLimits, half_open: 2, half_open_per_network: 3 })
+    const taken = (address: string) => limits.takeHandshake(peer(address), 0)
+    assert.deepStrictEqual(
+      ["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1", "2001:db8:0:2::1"].map(taken),
+      [true, true, false, true, false]
+    )
+    assert.isTrue(taken("2001:db8:1::1"))
+    limits.giveHandshake(peer("2001:db8::1"))
+    assert.deepStrictEqual(["2001:db8:0:2::1", "2001:db8::3"].map(taken), [true, false])
+    limits.giveHandshake(peer("2001:db8:0:1::1"))
+    assert.deepStrictEqual(["2001:db8::3", "2001:db8::4"].map(taken), [true, false])
+  })
+
   it("connections and attempts are counted by endpoint, and connections by organization too", () => {
     const limits = new ConnectionLimiter({
       ...defaultConnectionLimits,

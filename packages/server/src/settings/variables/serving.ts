@@ -161,13 +161,13 @@ export const listeners = {
         "NARTHEX_PROXY_UNKNOWN_RATE",
         forms.count,
         defaultAuthenticationLimits.unknown_rate,
-        "Sessions that begin at one endpoint per second for users who have not logged in there within a day; others wait. After a pause those of a second at once, and at least as many as may authenticate."
+        "Sessions that begin at one endpoint per second for users who have not logged in there within a day, and since the proxy started; more than these wait. Those that log in do not count. After a pause as many as in one second begin at once, or as NARTHEX_PROXY_UNAUTHENTICATED if that is more."
       ),
       unknown_rate_per_network: variable(
         "NARTHEX_PROXY_UNKNOWN_RATE_PER_NETWORK",
         forms.count,
         defaultAuthenticationLimits.unknown_rate_per_network,
-        "The same from one /24 or /64 network at all endpoints together. After a pause those of five seconds at once."
+        "The same from one /24 or /48 network at all endpoints together. After a pause as many as in five seconds begin at once."
       ),
       authentication_timeout: variable(
         "NARTHEX_PROXY_AUTHENTICATION_TIMEOUT",
