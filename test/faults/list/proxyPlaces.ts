@@ -5,7 +5,10 @@ export const proxyPlaces: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
     file: "packages/proxy/src/connection/AuthenticationGate.ts",
-    tests: ["packages/proxy/test/connection/AuthenticationGate.test.ts"],
+    tests: [
+      "packages/proxy/test/connection/AuthenticationGate.rates.test.ts",
+      "packages/proxy/test/connection/AuthenticationGate.test.ts"
+    ],
     faults: [
       {
         id: "places-rate",
@@ -21,9 +24,27 @@ export const proxyPlaces: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "places-became-known",
-        find: "if (!lane.known) this.#becameKnown(lane, applicant)",
+        find: "        this.#becameKnown(applicant)\n",
         put: "",
         why: "A pool whose user is known does not wait for the rate of strangers."
+      },
+      {
+        id: "places-give-back",
+        find: "if (!lane.known) this.#giveBack(applicant)",
+        put: "",
+        why: "Who authenticates does not count against the rate."
+      },
+      {
+        id: "places-evicts-later",
+        find: "    this.#schedule(lane)\n    this.#evictOne(lane)\n",
+        put: "    this.#schedule(lane)\n",
+        why: "A session that takes too long ends also for a client that needs its place later."
+      },
+      {
+        id: "places-evicts-in-time",
+        find: " && mayBegin(waiter)",
+        put: "",
+        why: "A client whose time has not come ends no session."
       }
     ]
   },
@@ -49,7 +70,10 @@ export const proxyPlaces: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
     file: "packages/proxy/src/connection/Lane.ts",
-    tests: ["packages/proxy/test/connection/AuthenticationGate.test.ts"],
+    tests: [
+      "packages/proxy/test/connection/AuthenticationGate.rates.test.ts",
+      "packages/proxy/test/connection/AuthenticationGate.test.ts"
+    ],
     faults: [
       {
         id: "places-address",
@@ -62,12 +86,6 @@ export const proxyPlaces: ReadonlyArray<FaultsOfFile> = [
         find: "for (const key of new Set([network, address])) {",
         put: "for (const key of new Set<string>()) {",
         why: "Networks that wait take turns."
-      },
-      {
-        id: "places-evicts",
-        find: "!hasRoom(lane, address) && (",
-        put: "(",
-        why: "A client that waits for its time ends no other one's."
       },
       {
         id: "places-queue",

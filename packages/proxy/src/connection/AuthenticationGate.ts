@@ -7,6 +7,7 @@
  * A user that has authenticated at the endpoint is known for a day and has separate places: role names are random, so a
  * stranger cannot take the place of a known user without knowing its name. Places of unknown users are also given at a
  * rate, because each makes the compute start a session: one for each endpoint, and one for each network at all endpoints.
+ * A client that authenticates does not count, so the rate does not slow those who come back to a proxy that has restarted.
  *
  * A session whose client does not finish its authentication is evicted after `authentication_timeout`, and after
  * `crowded_timeout` if another client waits for the place.
@@ -40,9 +41,12 @@ export interface AuthenticationLimits {
   readonly unauthenticated: number
   /** Those of one address. */
   readonly unauthenticated_per_address: number
-  /** Sessions of unknown users that begin at one endpoint per second. After a pause those of a second at once, and at least `unauthenticated`. */
+  /**
+   * Sessions of unknown users that begin at one endpoint per second and do not authenticate. After a pause as many as in
+   * one second begin at once, or `unauthenticated` if that is more.
+   */
   readonly unknown_rate: number
-  /** The same from one /24 or /64 at all endpoints. After a pause those of five seconds at once. */
+  /** The same from one /24 or /48 at all endpoints. After a pause as many as in five seconds begin at once. */
   readonly unknown_rate_per_network: number
   /** How long a client may take to authenticate once the compute has answered, from 1 s. */
   readonly authentication_timeout: Duration.Duration
@@ -145,8 +149,8 @@ export class AuthenticationGate {
     else this.#schedule(lane)
     if (!lane.waiting.includes(waiter)) return nothing
     waited = true
-    if (lane.waiting.length > longestQueue) dropOldest(lane)
-    this.#evictFor(lane, applicant.address)
+    while (lane.waiting.length > longestQueue) dropOldest(lane)
+    this.#evictOne(lane)
     return leave
   }
 
@@ -178,6 +182,11 @@ export class AuthenticationGate {
     this.#begunFrom.take(applicant.network, this.#now())
   }
 
+  #giveBack({ endpoint_id, network }: Applicant): void {
+    this.#begunAt.give(endpoint_id, this.#now())
+    this.#begunFrom.give(network, this.#now())
+  }
+
   #hold(lane: Lane, applicant: Applicant, waited: boolean): Place {
     const holder: Holder = { address: applicant.address, evict: undefined }
     let timer: NodeJS.Timeout | undefined
@@ -199,13 +208,14 @@ export class AuthenticationGate {
           if (ripeAfter === limit) return evict()
           timer = setTimeout(evict, limit - ripeAfter)
           holder.evict = evict
-          if (lane.waiting.some(({ applicant: { address } }) => needs(lane, holder, address))) evict()
+          this.#evictOne(lane)
         }
         timer = setTimeout(ripe, ripeAfter)
       },
       authenticated: () => {
         this.#known.add(applicant.endpoint_id, applicant.user, this.#now())
-        if (!lane.known) this.#becameKnown(lane, applicant)
+        if (!lane.known) this.#giveBack(applicant)
+        this.#becameKnown(applicant)
         release()
       },
       release
@@ -217,35 +227,45 @@ export class AuthenticationGate {
     const may = ({ applicant }: Waiter) => this.#untilNext(lane, applicant) === 0
     for (let next = nextWaiter(lane, may); next !== undefined; next = nextWaiter(lane, may)) next.admit()
     this.#schedule(lane)
+    this.#evictOne(lane)
   }
 
-  /** Admits again when the next client that has room may begin. */
+  /** Admits again when the next client may begin. One without room may then have that of a session that takes too long. */
   #schedule(lane: Lane): void {
     clearTimeout(lane.timer)
     lane.timer = undefined
     if (lane.known) return
     let soonest = Number.POSITIVE_INFINITY
-    for (const { applicant } of lane.waiting)
-      if (hasRoom(lane, applicant.address)) soonest = Math.min(soonest, this.#untilNext(lane, applicant))
+    for (const { applicant } of lane.waiting) {
+      const wait = this.#untilNext(lane, applicant)
+      if (wait > 0) soonest = Math.min(soonest, wait)
+    }
     if (soonest < Number.POSITIVE_INFINITY) lane.timer = setTimeout(() => this.#admit(lane), Math.ceil(soonest))
   }
 
   /** Those who wait with a user that has become known wait among the known. */
-  #becameKnown(unknown: Lane, { endpoint_id, user }: Applicant): void {
-    const waiting = unknown.waiting.filter(({ applicant }) => applicant.user === user)
-    if (waiting.length === 0) return
+  #becameKnown({ endpoint_id, user }: Applicant): void {
+    const unknown = this.#lanes.get(laneKey(endpoint_id, false))
+    const waiting = unknown?.waiting.filter(({ applicant }) => applicant.user === user) ?? []
+    if (unknown === undefined || waiting.length === 0) return
     const lane = this.#lane(endpoint_id, true)
     for (const waiter of waiting) waiter.moveTo(lane)
+    while (lane.waiting.length > longestQueue) dropOldest(lane)
     this.#admit(lane)
+    this.#tidy(endpoint_id, unknown)
   }
 
-  /** Ends the session that has taken too long, if there is one whose place the address may have. */
-  #evictFor(lane: Lane, address: string): void {
-    for (const { evict, ...holder } of lane.holders)
-      if (evict !== undefined && needs(lane, holder, address)) {
-        evict()
-        return
-      }
+  /** Ends a session that has taken too long, if a client that lacks nothing but a place may have its. */
+  #evictOne(lane: Lane): void {
+    for (const holder of lane.holders) {
+      const { evict } = holder
+      if (evict === undefined) continue
+      const mayBegin = ({ applicant }: Waiter) => this.#untilNext(lane, applicant) === 0
+      if (!lane.waiting.some((waiter) => needs(lane, holder, waiter.applicant.address) && mayBegin(waiter))) continue
+      holder.evict = undefined
+      evict()
+      return
+    }
   }
 
   #tidy(endpoint: EndpointId, lane: Lane): void {

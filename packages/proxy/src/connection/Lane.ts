@@ -2,8 +2,10 @@
  * The places of one endpoint for known or for unknown users, who holds them, and who waits for them.
  *
  * Networks take turns, then the addresses of a network, and of one address the newest client is first: in a flood the
- * oldest clients have already given up. So an owner whose user is unknown waits for one turn of each network that floods
- * the endpoint, however many clients it has.
+ * oldest clients have already given up. A network that has had no turn yet is before all others. So an owner whose user is
+ * unknown waits for one turn of each other network that floods the endpoint, however many clients it has.
+ *
+ * Pitfall: a /64 as the network. A stranger with an ordinary /48 has 65,536 of them, and a new one has had no turn.
  */
 import type { EndpointId } from "@narthex/core"
 
@@ -11,7 +13,7 @@ export interface Applicant {
   readonly endpoint_id: EndpointId
   /** The address, or a network whose addresses count as one. */
   readonly address: string
-  /** The network of the address, or the same if they count as one. */
+  /** The network of the address. */
   readonly network: string
   readonly user: string
   /** Whether the user has authenticated at the endpoint before. */
