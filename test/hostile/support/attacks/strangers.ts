@@ -25,13 +25,26 @@ const ask = async ({ victim }: Means, from: string, user: string, stopped: Abort
   return socket
 }
 
-/** R: the compute was reached and asks for a password. E: the proxy refused. */
-const answerTo = (socket: Socket, stopped: AbortSignal) =>
-  Promise.race([
-    once(socket, "data").then(([first]) => `answered ${String(first).charAt(0)}`),
-    once(socket, "close").then(() => "closed"),
-    pause(hold, stopped).then(() => "waiting")
-  ])
+/**
+ * The answer to a socket that asked, which is closed `held` milliseconds later. R: the compute was reached and asks for a
+ * password. E: the proxy refused.
+ */
+const answerTo = async (socket: Socket, stopped: AbortSignal, held: (answer: string) => number) => {
+  try {
+    const answer = await Promise.race([
+      once(socket, "data").then(([first]) => `answered ${String(first).charAt(0)}`),
+      once(socket, "close").then(() => "closed"),
+      pause(hold, stopped).then(() => "waiting")
+    ])
+    await pause(held(answer), stopped)
+    return answer
+  } catch {
+    await pause(200, stopped)
+    return "closed"
+  } finally {
+    socket.destroy()
+  }
+}
 
 export const strangers: ReadonlyArray<Attack> = [
   {
@@ -41,16 +54,7 @@ export const strangers: ReadonlyArray<Attack> = [
     effective: ["answered R", "answered E", "closed"],
     turn: async (means, lane, _round, stopped) => {
       const socket = await ask(means, `127.0.2.${1 + (lane % 100)}`, `stranger_${lane}`, stopped)
-      try {
-        const answer = await answerTo(socket, stopped)
-        await pause(hold, stopped)
-        return answer
-      } catch {
-        await pause(200, stopped)
-        return "closed"
-      } finally {
-        socket.destroy()
-      }
+      return answerTo(socket, stopped, () => hold)
     }
   },
   {
@@ -59,16 +63,7 @@ export const strangers: ReadonlyArray<Attack> = [
     effective: ["answered R"],
     turn: async (means, lane, round, stopped) => {
       const socket = await ask(means, `127.0.4.${1 + lane}`, `stranger_${lane}_${round}`, stopped)
-      try {
-        const answer = await answerTo(socket, stopped)
-        if (answer !== "answered R") await pause(50, stopped)
-        return answer
-      } catch {
-        await pause(200, stopped)
-        return "closed"
-      } finally {
-        socket.destroy()
-      }
+      return answerTo(socket, stopped, (answer) => (answer === "answered R" ? 0 : 50))
     }
   },
   {
