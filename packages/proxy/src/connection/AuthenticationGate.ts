@@ -76,7 +76,7 @@ export interface Place {
   readonly release: () => void
 }
 
-/** How long a client waits for a place, in milliseconds, and how many wait for one endpoint. */
+/** How long a client waits for a place, in milliseconds, and how many known or unknown users wait for one endpoint. */
 const [patience, longestQueue] = [30_000, 512]
 /** Seconds of the rate of a network that it may use at once. */
 const networkBurst = 5

@@ -1,10 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { EndpointId } from "@narthex/core"
 import { Effect } from "effect"
-import { gated } from "../support/gated.ts"
-
-/** `beforeEach` replaces timers, and the clock of `Date`. */
-const pass = (millis: number) => Effect.promise(() => vi.advanceTimersByTimeAsync(millis))
+import { gated, pass } from "../support/gated.ts"
 
 describe("the rate and the turns of AuthenticationGate", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }))

@@ -1,5 +1,7 @@
 /** Clients of an `AuthenticationGate`, for tests whose timers and `Date` are replaced. */
+import { vi } from "@effect/vitest"
 import { EndpointId } from "@narthex/core"
+import { Effect } from "effect"
 import { AuthenticationGate, defaultAuthenticationLimits, type Place } from "../../src/connection/AuthenticationGate.ts"
 
 export const endpoint_id = EndpointId.make("ep-a")
@@ -22,3 +24,6 @@ export const gated = (limits: Partial<typeof defaultAuthenticationLimits> = {}) 
     }
   }
 }
+
+/** Lets time pass for the timers and the `Date` that the test has replaced. */
+export const pass = (millis: number) => Effect.promise(() => vi.advanceTimersByTimeAsync(millis))
