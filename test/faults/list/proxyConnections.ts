@@ -155,7 +155,7 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "twin-reserved",
-        find: "role.slice(0, longestRoleName).endsWith(twinSuffix)",
+        find: "kept.endsWith(twinSuffix)",
         put: "role.endsWith(twinSuffix)",
         why: "Postgres truncates a longer name to that of a twin."
       }

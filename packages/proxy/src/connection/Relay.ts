@@ -7,8 +7,12 @@
  * Pitfall: taking the last ReadyForQuery with status `I` for idleness. A client may send two queries and wait an hour
  * for the second one, or send a query with Flush in place of Sync, which has no ReadyForQuery. A session is idle only
  * if everything that it sent has had its ReadyForQuery.
+ * Pitfall: relaying an AuthenticationOk that the server was not asked to earn. A server that trusts the account of the proxy
+ * would serve every name that a client sends, so a session whose server asks for no proof ends.
  */
 import type { Socket } from "node:net"
+import { cuts } from "../outcomes/Refusal.ts"
+import { encodeFatal } from "../wire/ErrorResponse.ts"
 import { MessageWalker } from "../wire/MessageWalker.ts"
 import { type ComputeSocket, discard } from "./ComputeSocket.ts"
 
@@ -33,12 +37,14 @@ export interface RelayEvents {
 
 const code = (letter: string) => letter.charCodeAt(0)
 const [query, sync, functionCall] = [code("Q"), code("S"), code("F")]
-const [backendKeyData, readyForQuery, copyInResponse] = [code("K"), code("Z"), code("G")]
+const [backendKeyData, readyForQuery, copyInResponse, authentication] = [code("K"), code("Z"), code("G"), code("R")]
 const idleStatus = code("I")
 /** Messages of the extended protocol, which a later Sync ends: Parse, Bind, Describe, Execute, Close, Flush. */
 const unsynced = new Set(["P", "B", "D", "E", "C", "H"].map(code))
 const wantsNone = () => false
-const wants = (type: number) => type === readyForQuery || type === backendKeyData
+const wants = (type: number) => type === readyForQuery || type === backendKeyData || type === authentication
+/** The first four bytes of an Authentication message that asks for nothing (any more). */
+const authenticationOk = 0
 /** How long a cut waits for a message boundary, in milliseconds. */
 const cutGrace = 2_000
 /** How long a client may keep its side open after the server has closed, in milliseconds. */
@@ -58,6 +64,9 @@ export class Relay {
   /** Whether extended-protocol messages were sent after the last Sync. */
   #unsynced = false
   #authenticated = false
+  /** Whether the server has asked the client for a proof, and whether it has let the client in without one. */
+  #asked = false
+  #unproven = false
   #copyIn = false
   #lastActive: number
   #fatal: Buffer | undefined
@@ -203,6 +212,12 @@ export class Relay {
       return kept
     }
     this.#toClient.walk(chunk)
+    if (this.#unproven) {
+      this.#fatal = encodeFatal(cuts.unproven)
+      this.#destroyAfter(cutGrace)
+      this.#finishCut(this.#fatal)
+      return false
+    }
     if (!client.writable) return false
     if (!client.write(chunk)) this.#server.pause()
     const kept = client.writableLength > 0
@@ -229,6 +244,9 @@ export class Relay {
       if (this.#authenticated) return
       this.#authenticated = true
       this.#ends.events.authenticated()
+    } else if (type === authentication) {
+      if (body.length < 4 || body.readInt32BE(0) === authenticationOk) this.#unproven ||= !this.#asked
+      else this.#asked = true
     } else if (type === backendKeyData) {
       this.#ends.events.cancelKey(body)
     } else if (type === copyInResponse) {

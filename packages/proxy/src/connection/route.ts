@@ -49,8 +49,9 @@ export const route = (
     return [[name, carriesSuffix ? (suffix?.[1] ?? value) : value]]
   })
   const role = suffix?.[1] ?? user
-  // latin1: a character is a byte. Postgres would take the part of a longer name that it keeps.
-  if (role.slice(0, longestRoleName).endsWith(twinSuffix))
+  // The supervisor, the groups and the roles of Postgres are for no client. latin1: a character is a byte. Postgres would take the part of a longer name that it keeps.
+  const kept = role.slice(0, longestRoleName)
+  if (kept.endsWith(twinSuffix) || /^(?:pg_|narthex)/.test(kept))
     return Result.fail(new NoRoute({ reason: "reserved", named: [role] }))
   return Result.succeed({ endpoint_id: EndpointId.make(first), startup: { ...startup, parameters } })
 }

@@ -137,5 +137,11 @@ export const cuts = {
     "The client did not authenticate in time.",
     "Check the client and the network, and connect again."
   ),
+  unproven: refusal(
+    "cut_unproven",
+    "28000",
+    "The server of this endpoint asks for no password.",
+    "Ask the operator: the server must authenticate every connection."
+  ),
   drain: refusal("cut_drain", "57P01", "The proxy is restarting.", "Connect again in a few seconds.")
 }

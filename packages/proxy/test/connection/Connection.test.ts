@@ -11,9 +11,9 @@ import { once, open, untilClosed, usual } from "../support/clients.ts"
 import { MemoryControlPlane } from "../support/MemoryControlPlane.ts"
 
 const key = Buffer.from([0, 0, 0, 1, 0, 0, 0, 2])
-/** AuthenticationOk, BackendKeyData, ReadyForQuery. */
+/** A request for a proof, AuthenticationOk, BackendKeyData, ReadyForQuery. */
 const ready = Buffer.concat([
-  Buffer.from("R\0\0\0\x08\0\0\0\0K\0\0\0\x0c", "latin1"),
+  Buffer.from("R\0\0\0\x08\0\0\0\x0aR\0\0\0\x08\0\0\0\0K\0\0\0\x0c", "latin1"),
   key,
   Buffer.from("Z\0\0\0\x05I", "latin1")
 ])

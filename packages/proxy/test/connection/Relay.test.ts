@@ -46,6 +46,9 @@ const dialled = Effect.callback<readonly [near: ComputeSocket, far: Socket]>((re
   })
 })
 
+/** A request for a proof, and AuthenticationOk. */
+const proven = Buffer.concat([message("R", "\0\0\0\x0a"), message("R", "\0\0\0\0")])
+
 /** A relay between a client and a compute. The test has the far ends. */
 const unbegun = Effect.gen(function* () {
   const [client, farClient] = yield* pair
@@ -59,7 +62,7 @@ const unbegun = Effect.gen(function* () {
     client,
     server: compute,
     fromClient: Buffer.alloc(0),
-    fromServer: message("R", "\0\0\0\0"),
+    fromServer: proven,
     events: {
       cancelKey: (key) => keys.push(key.toString("latin1")),
       authenticated: () => changes.push("authenticated"),
@@ -201,7 +204,7 @@ describe("Relay", () => {
       relay.cut(fatal)
       farServer.write(Buffer.concat([row.subarray(9), message("C", "SELECT 1\0"), ready("I")]))
       yield* Fiber.join(running)
-      const all = Buffer.concat([message("R", "\0\0\0\0"), message("K", "pid.key."), ready("I"), row, fatal])
+      const all = Buffer.concat([proven, message("K", "pid.key."), ready("I"), row, fatal])
       assert.deepStrictEqual(Buffer.concat(heard).toString("latin1"), all.toString("latin1"))
     })
   )

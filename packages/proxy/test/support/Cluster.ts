@@ -13,7 +13,8 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
-  rmSync
+  rmSync,
+  writeFileSync
 } from "node:fs"
 import { join } from "node:path"
 import { until, within } from "../../../../test/harness/eventually.ts"
@@ -28,7 +29,13 @@ export class Cluster {
   #made: string | undefined
   #process: ChildProcess | undefined
   #starting: Promise<string> | undefined
+  readonly #access: string | undefined
   generation = 0
+
+  /** `access` is the text of pg_hba.conf. Default: every role has to prove its password. */
+  constructor(access?: string) {
+    this.#access = access
+  }
 
   /** Whether it accepts connections. */
   get running(): boolean {
@@ -50,6 +57,7 @@ export class Cluster {
   async #start(): Promise<string> {
     if (this.#process !== undefined) return this.address
     if (!existsSync(this.#data)) await copyTemplate(programs, this.#data)
+    if (this.#access !== undefined) writeFileSync(join(this.#data, "pg_hba.conf"), this.#access)
     this.generation++
     mkdirSync(this.#socketDirectory)
     this.#give(this.#socketDirectory)
