@@ -141,6 +141,7 @@ export const operations: Readonly<Record<string, Surface>> = {
   "proxy.allowlists": { command: ofProxies, page: ofProxies },
   "proxy.changes": { command: ofProxies, page: ofProxies },
   "proxy.wake": { command: ofProxies, page: ofProxies },
+  "proxy.cancel": { command: ofProxies, page: ofProxies },
   "proxy.activity": { command: ofProxies, page: ofProxies },
   "proxy.refusals": { command: ofProxies, page: ofProxies },
   "service.livez": { command: ofSupervisors, page: ofSupervisors },

@@ -189,6 +189,7 @@ export const anEndpoint = (project_id: ProjectId, branch_id: BranchId, rest: Par
     updated_at: at(0),
     generation: 1,
     address: null,
+    reach: null,
     connections: 0,
     ...rest
   })

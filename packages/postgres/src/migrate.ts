@@ -39,6 +39,7 @@ import { deletions } from "./migrations/0019_deletions.ts"
 import { hostSessionEnds } from "./migrations/0020_host_session_ends.ts"
 import { endpointUse } from "./migrations/0021_endpoint_use.ts"
 import { dueOperations } from "./migrations/0022_due_operations.ts"
+import { computeReach } from "./migrations/0023_compute_reach.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -66,7 +67,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0019_deletions", deletions],
   ["0020_host_session_ends", hostSessionEnds],
   ["0021_endpoint_use", endpointUse],
-  ["0022_due_operations", dueOperations]
+  ["0022_due_operations", dueOperations],
+  ["0023_compute_reach", computeReach]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

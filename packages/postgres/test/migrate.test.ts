@@ -40,7 +40,8 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
         { name: "0019_deletions" },
         { name: "0020_host_session_ends" },
         { name: "0021_endpoint_use" },
-        { name: "0022_due_operations" }
+        { name: "0022_due_operations" },
+        { name: "0023_compute_reach" }
       ])
       assert.deepStrictEqual(yield* admin("select pos::int, timeline from event_head", url), [
         { pos: 0, timeline: null }

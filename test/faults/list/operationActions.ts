@@ -54,8 +54,8 @@ export const operationActions: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "start-complete-address",
-        find: "      address,\n      connections",
-        put: "      connections",
+        find: "address: compute?.address ?? null,",
+        put: "address: null,",
         why: "A started endpoint has its compute's address."
       },
       {

@@ -93,7 +93,7 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "runner-complete",
-        find: "Effect.andThen(actions[row.action].complete(row, address), operations.move",
+        find: "Effect.andThen(actions[row.action].complete(row, compute), operations.move",
         put: "Effect.andThen(Effect.void, operations.move",
         why: "What an operation changed is recorded with its end.",
         tests: story

@@ -2,9 +2,19 @@
  * The endpoints of proxies (docs/design/proxy.md P9). A proxy token is valid for these calls and no others.
  *
  * The stream of changes has frames with the event `change`, whose data is the core's `AllowlistChange`, and with the
- * event `endpoint`, whose data is its `EndpointChange`.
+ * event `endpoint`, whose data is its `EndpointChange`; one with the event `cancel` has a `CancelNotice`.
  */
-import { BranchId, EndpointId, EndpointType, OrgId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
+import {
+  BranchId,
+  CancelNotice,
+  ComputeReach,
+  EndpointId,
+  EndpointType,
+  OrgId,
+  ProjectId,
+  proxyOnly,
+  RegionId
+} from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
@@ -20,9 +30,15 @@ import { EventStream } from "./EventsApi.ts"
 
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
 
+/** How a compute is reached (`ComputeReach` of the core). Control planes of an older version do not say it. */
+const ComputeReached = {
+  tls: Schema.optionalKey(ComputeReach.fields.tls),
+  own_roles: Schema.optionalKey(Schema.Boolean)
+}
+
 /**
  * Where an endpoint is. `address` and `generation` are `null` while its compute does not run. Control planes of an
- * older version send no `org_id` and no `type`.
+ * older version send no `org_id` and no `type`. `verifier` is that of the role that was asked for, if it is valid now.
  */
 export const ResolvedEndpoint = Schema.Struct({
   endpoint_id: EndpointId,
@@ -34,7 +50,9 @@ export const ResolvedEndpoint = Schema.Struct({
   disabled: Schema.Boolean,
   current_state: Schema.String,
   address: Schema.NullOr(Schema.String),
-  generation: Schema.NullOr(Schema.Int)
+  generation: Schema.NullOr(Schema.Int),
+  ...ComputeReached,
+  verifier: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 export type ResolvedEndpoint = typeof ResolvedEndpoint.Type
 
@@ -53,7 +71,7 @@ export const AllowlistSnapshot = Schema.Struct({
 export type AllowlistSnapshot = typeof AllowlistSnapshot.Type
 
 /** A compute that runs. An absolute path is a Unix socket, anything else is `host:port`. */
-export const RunningCompute = Schema.Struct({ address: Schema.String, generation: Schema.Int })
+export const RunningCompute = Schema.Struct({ address: Schema.String, generation: Schema.Int, ...ComputeReached })
 export type RunningCompute = typeof RunningCompute.Type
 
 const ProxyId = Schema.String.check(Schema.isPattern(/^[0-9a-z-]{1,64}$/))
@@ -125,10 +143,10 @@ export const maxAllowlists = 1000
 export class ProxyApi extends HttpApiGroup.make("proxy")
   .add(
     HttpApiEndpoint.post("resolve", "/v1/proxy/resolve", {
-      payload: Schema.Struct({ endpoint_id: AnyEndpointId }),
+      payload: Schema.Struct({ endpoint_id: AnyEndpointId, role: Schema.optionalKey(Schema.String) }),
       success: ResolvedEndpoint,
       error: NotFoundProblem
-    }).annotateMerge(endpointRules(proxyOnly, "Resolve an endpoint")),
+    }).annotateMerge(endpointRules(proxyOnly, "Resolve an endpoint and a role")),
     HttpApiEndpoint.post("allowlists", "/v1/proxy/allowlists", {
       payload: Schema.Struct({
         project_ids: Schema.Array(Schema.String.pipe(Schema.brand("ProjectId"))).check(
@@ -148,6 +166,10 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       success: RunningCompute,
       error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, QuotaExceededProblem, UnavailableProblem]
     }).annotateMerge(endpointRules(proxyOnly, "Start the compute of an endpoint for a client on the allowlist")),
+    HttpApiEndpoint.post("cancel", "/v1/proxy/cancels", {
+      payload: CancelNotice,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(endpointRules(proxyOnly, "Hand a cancel request to the proxy that has its session")),
     HttpApiEndpoint.post("activity", "/v1/proxy/activity", {
       payload: ActivityPayload,
       success: HttpApiSchema.NoContent

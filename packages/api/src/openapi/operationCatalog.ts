@@ -236,18 +236,25 @@ export const operationCatalog: Readonly<Record<string, OperationEntry>> = {
   "events.history": { text: history, answer: "A page of events." },
   "events.projectStream": { text: `${stream} The stream has the events of one project.`, answer: streamAnswer },
   "events.projectHistory": { text: history, answer: "A page of events." },
-  "proxy.resolve": { text: "Finds the endpoint that a client names.", answer: "Where the endpoint is." },
+  "proxy.resolve": {
+    text: "Finds the endpoint that a client names, and the verifier of a role, by which the proxy authenticates the client.",
+    answer: "Where the endpoint is, and the verifier if the role is valid."
+  },
   "proxy.allowlists": {
     text: "The rules of at most 1,000 projects.",
     answer: "The lists; projects that do not exist are left out."
   },
   "proxy.changes": {
-    text: "One frame `change` for each changed allowlist, and one frame `endpoint` for each endpoint that was disabled, suspended or deleted. A change is a hint: after a reconnect the proxy reads its lists and endpoints again.",
+    text: "One frame `change` for each changed allowlist, one frame `endpoint` for each endpoint that was disabled, suspended or deleted, and one frame `cancel` for each cancel request that a proxy hands over. A change is a hint: after a reconnect the proxy reads its lists and endpoints again.",
     answer: streamAnswer
   },
   "proxy.wake": {
     text: "Answers once the compute runs. The address is checked against the allowlist again, in the transaction that wakes.",
     answer: "Where the compute runs."
+  },
+  "proxy.cancel": {
+    text: "Every proxy gets a frame `cancel` on its stream of changes, and the one that has the session forwards the request. Best effort.",
+    answer: "The proxies are told."
   },
   "proxy.activity": { text: "By these reports idle computes are suspended.", answer: "The report is taken." },
   "proxy.refusals": {

@@ -92,6 +92,7 @@ describe("what generators read in the OpenAPI document", () => {
       "proxy.allowlists",
       "proxy.changes",
       "proxy.wake",
+      "proxy.cancel",
       "proxy.activity",
       "proxy.refusals"
     ])

@@ -9,6 +9,7 @@
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { BranchId, EndpointId } from "../Ids.ts"
+import type { ComputeReach } from "../projects/Endpoint.ts"
 
 /**
  * The wanted state was not reached. `reason` is a sentence for API users: it names no path and quotes no server output.
@@ -42,6 +43,8 @@ export interface Compute {
   readonly generation: number
   /** An absolute path is a unix socket; anything else is `host:port`. */
   readonly address: string
+  /** Left out or `null`: a Unix socket, and the roles are those that were minted. */
+  readonly reach?: ComputeReach | null
 }
 
 /** How much disk the data of a branch takes. */

@@ -91,6 +91,15 @@ export const eventCatalog = {
     data: {
       endpoint_id: "The endpoint."
     }
+  },
+  "internal.cancel_requested.v1": {
+    source: "internal",
+    clients: false,
+    moment: "A cancel request has reached a proxy without its session. The proxy that has it forwards the request.",
+    data: {
+      key_hash: "The SHA-256 of the cancel key.",
+      client_address: "The address of the client."
+    }
   }
 } as const satisfies Readonly<Record<string, CatalogedEvent>>
 

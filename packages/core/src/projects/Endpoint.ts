@@ -31,6 +31,15 @@ const fields = {
   updated_at: Schema.DateTimeUtcFromString
 }
 
+/** How proxies reach a compute, in addition to its address, and who checks what its clients prove. */
+export const ComputeReach = Schema.Struct({
+  /** TLS, verified against the PEM text `ca` or, where that is `null`, the system's authorities; `null`: none. */
+  tls: Schema.NullOr(Schema.Struct({ ca: Schema.NullOr(Schema.String) })),
+  /** Whether clients log in with roles that were not minted, which the server itself checks. */
+  own_roles: Schema.Boolean
+})
+export type ComputeReach = typeof ComputeReach.Type
+
 /** An endpoint as it is stored. */
 export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   ...fields,
@@ -38,6 +47,8 @@ export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   generation: Schema.Int,
   /** Where the compute of this generation listens; `null` while none runs. */
   address: Schema.NullOr(Schema.String),
+  /** Of the latest compute; `null`: over a Unix socket, with minted roles. */
+  reach: Schema.NullOr(ComputeReach),
   /** Client connections, as the proxies reported last. */
   connections: Schema.Int
 }) {
@@ -74,6 +85,7 @@ export const newEndpoint = (
     updated_at: now,
     generation: 0,
     address: null,
+    reach: null,
     connections: 0
   })
 

@@ -103,5 +103,9 @@ export const idleFor = (endpoint: Endpoint, use: EndpointUse, fresh_ms?: number)
   !justStarted(use) &&
   usage(use, fresh_ms) === "idle"
 
-/** Whether this is a running compute to suspend. */
-export const isIdle = (endpoint: Endpoint, use: EndpointUse): boolean => endpoint.running && idleFor(endpoint, use)
+/**
+ * Whether this is a running compute to suspend. One with roles of the operator's own is not: its server runs anyway, and no
+ * client could start it again, because none has proved itself to the proxy.
+ */
+export const isIdle = (endpoint: Endpoint, use: EndpointUse): boolean =>
+  endpoint.running && endpoint.reach?.own_roles !== true && idleFor(endpoint, use)

@@ -51,7 +51,7 @@ const templateOf = (proxy: ProxyLocation, endpoint: Endpoint): string => {
 }
 
 export const viewEndpoint = (proxy: ProxyLocation, endpoint: Endpoint): EndpointView => {
-  const { address: _address, connections: _connections, generation: _generation, ...shown } = endpoint
+  const { address: _address, connections: _connections, generation: _generation, reach: _reach, ...shown } = endpoint
   return new EndpointView({
     ...shown,
     host: hostOf(proxy, endpoint),

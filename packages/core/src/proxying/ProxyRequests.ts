@@ -14,12 +14,15 @@ import { Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema } 
 import { IpAllowlistStore } from "../allowlist/IpAllowlistStore.ts"
 import { permits } from "../allowlist/IpRule.ts"
 import { becauseOf } from "../becauseOf.ts"
-import type { EndpointId, OrgId, ProjectId } from "../Ids.ts"
+import { type CancelNotice, cancelRequested } from "../events/CancelNotice.ts"
+import type { BranchId, EndpointId, OrgId, ProjectId } from "../Ids.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy, Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
+import { isRoleName } from "../projects/BranchRole.ts"
+import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
-import type { Endpoint } from "../projects/Endpoint.ts"
+import type { ComputeReach, Endpoint } from "../projects/Endpoint.ts"
 import { EndpointStore, type OwnedEndpoint } from "../projects/EndpointStore.ts"
 import { activityTiming, type ProxyReport } from "../projects/EndpointUse.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
@@ -45,10 +48,12 @@ export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", {
   }
 }
 
-/** Where a running compute listens. */
+/** Where a running compute listens, and how it is reached. */
 export interface Awake {
   readonly address: string
   readonly generation: number
+  readonly tls: ComputeReach["tls"]
+  readonly own_roles: boolean
 }
 
 /** Where an endpoint is; `address` and `generation` are `null` unless its compute runs and is to go on running. */
@@ -63,6 +68,13 @@ export interface EndpointLocation {
   readonly current_state: Endpoint["current_state"]
   readonly address: string | null
   readonly generation: number | null
+  readonly tls: ComputeReach["tls"]
+  readonly own_roles: boolean
+}
+
+/** The verifier of the role that was asked for: `null` if the branch has no such role now; left out if none was asked for. */
+export interface ResolvedLocation extends EndpointLocation {
+  readonly verifier?: string | null
 }
 
 /** A project's rules in force at `server_now`. */
@@ -83,8 +95,8 @@ const doubtInterval = Duration.millis(100)
 export class ProxyRequests extends Context.Service<
   ProxyRequests,
   {
-    /** Finds an endpoint by its id alone, in any organization. */
-    readonly resolve: (endpoint: EndpointId) => Effect.Effect<EndpointLocation, NotFound | StorageError>
+    /** Finds an endpoint by its id alone, in any organization, and a role of its branch that is valid now. */
+    readonly resolve: (endpoint: EndpointId, role?: string) => Effect.Effect<ResolvedLocation, NotFound | StorageError>
     /** The rules in force of the projects that exist; others are left out. */
     readonly allowlists: (
       projects: ReadonlyArray<ProjectId>
@@ -104,11 +116,14 @@ export class ProxyRequests extends Context.Service<
     ) => Effect.Effect<Awake, AddressNotListed | Conflict | NotFound | NotStarted | QuotaExceeded | StorageError>
     /** Records what a proxy observes, as `EndpointStore.noteActivity`. Idle computes are suspended by it. */
     readonly noteActivity: (report: ProxyReport) => Effect.Effect<void, StorageError>
+    /** Tells all proxies of a cancel request whose session is at another one. */
+    readonly cancel: (notice: CancelNotice) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/proxying/ProxyRequests") {
   static readonly layer: Layer.Layer<
     ProxyRequests,
     never,
+    | BranchRoleStore
     | ComputeDoubtStore
     | Endpoints
     | EndpointStore
@@ -127,12 +142,22 @@ export class ProxyRequests extends Context.Service<
       const projects = yield* ProjectStore
       const store = yield* EndpointStore
       const waits = yield* OperationWaits
-      const { run } = yield* Transaction
+      const { emit, run } = yield* Transaction
+      const roles = yield* BranchRoleStore
 
       const find = (id: EndpointId) => orNotFound(store.findAnywhere(id))
 
-      const resolve = Effect.fn("ProxyRequests.resolve")(function* (id: EndpointId) {
-        return locationOf(yield* orNotFound(store.findOwned(id)))
+      const verifierOf = Effect.fnUntraced(function* (branch: BranchId, role: string) {
+        // Other text names no minted role, and is a stranger's.
+        if (!isRoleName(role)) return null
+        const now = yield* DateTime.now
+        const found = Option.filter(yield* roles.find(branch, role), (it) => it.validAt(now))
+        return Option.match(found, { onNone: () => null, onSome: ({ verifier }) => verifier })
+      })
+
+      const resolve: ProxyRequests["Service"]["resolve"] = Effect.fnUntraced(function* (id, role) {
+        const location = locationOf(yield* orNotFound(store.findOwned(id)))
+        return role === undefined ? location : { ...location, verifier: yield* verifierOf(location.branch_id, role) }
       })
 
       /** The endpoint under its lock, after the check of the client's address. */
@@ -171,8 +196,7 @@ export class ProxyRequests extends Context.Service<
             yield* verified({ endpoint_id: id, generation: unreachable })
           const { endpoint, operations } = yield* scheduleAndClaim("computes", scheduleStart(id, address))
           const [operation] = operations
-          if (operation === undefined && endpoint.address !== null)
-            return { address: endpoint.address, generation: endpoint.generation }
+          if (operation === undefined && endpoint.address !== null) return awakeAt(endpoint.address, endpoint)
           if (operation !== undefined) {
             const settled = Option.getOrUndefined(yield* waits.settled(operation.id, wakeTimeout))
             // A start is skipped where the suspend before it was skipped because the compute was used: the compute
@@ -186,7 +210,7 @@ export class ProxyRequests extends Context.Service<
           const awake = yield* find(id)
           return awake.address === null
             ? yield* new NotStarted({ reason: suspendedAgain })
-            : { address: awake.address, generation: awake.generation }
+            : awakeAt(awake.address, awake)
         }
       )
 
@@ -204,7 +228,9 @@ export class ProxyRequests extends Context.Service<
         }))
       })
 
-      return ProxyRequests.of({ resolve, allowlists, wake, noteActivity: store.noteActivity })
+      const cancel = Effect.fn("ProxyRequests.cancel")((notice: CancelNotice) => run(emit(cancelRequested(notice))))
+
+      return ProxyRequests.of({ resolve, allowlists, wake, noteActivity: store.noteActivity, cancel })
     })
   )
 
@@ -240,6 +266,15 @@ const locationOf = ({ endpoint, org_id }: OwnedEndpoint): EndpointLocation => {
     disabled: endpoint.disabled,
     current_state: endpoint.current_state,
     address: runs ? endpoint.address : null,
-    generation: runs ? endpoint.generation : null
+    generation: runs ? endpoint.generation : null,
+    ...reachOf(endpoint)
   }
 }
+
+const reachOf = ({ reach }: Endpoint) => ({ tls: reach?.tls ?? null, own_roles: reach?.own_roles ?? false })
+
+const awakeAt = (address: string, endpoint: Endpoint): Awake => ({
+  address,
+  generation: endpoint.generation,
+  ...reachOf(endpoint)
+})

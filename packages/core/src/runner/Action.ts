@@ -8,7 +8,7 @@
  * and run again, by this runner or another one.
  */
 import { Effect } from "effect"
-import type { ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
+import type { Compute, ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
 import type { BranchId } from "../Ids.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import type { OperationStore } from "../operations/OperationStore.ts"
@@ -32,15 +32,15 @@ export const noPromise = { isPromise: false, isObsolete: () => Effect.succeed(tr
 export interface Action {
   /** Decides whether the operation runs, and changes what shows that it does. */
   readonly begin: (operation: StoredOperation) => Effect.Effect<Begun, StorageError, Stores>
-  /** Brings the machines to the wanted state. Returns the compute's address where one was started, else `null`. */
+  /** Brings the machines to the wanted state. Returns the compute where one was started, else `null`. */
   readonly perform: (
     operation: StoredOperation,
     branch: BranchId
-  ) => Effect.Effect<string | null, ComputeFailed | StorageError, ComputeDriver | BranchRoleStore | Stores>
-  /** Records the state that was reached. `address` is what `perform` returned. */
+  ) => Effect.Effect<Compute | null, ComputeFailed | StorageError, ComputeDriver | BranchRoleStore | Stores>
+  /** Records the state that was reached. `compute` is what `perform` returned. */
   readonly complete: (
     operation: StoredOperation,
-    address: string | null
+    compute: Compute | null
   ) => Effect.Effect<void, StorageError, Stores | Transaction>
   /** Clears what `begin` or the request left pending, so that branch and endpoints can be used again. */
   readonly giveUp: (operation: StoredOperation) => Effect.Effect<void, StorageError, Stores>

@@ -7,7 +7,7 @@
  * ask for the person that the operation counts for (`ComputeTenant`), and for the disk that this person takes (`TenantDisk`).
  */
 import { DateTime, Duration, Effect, Option, Queue, Random, Result } from "effect"
-import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
+import { type Compute, type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
 import { ComputeFence } from "../computes/ComputeFence.ts"
 import { ComputeTenant, TenantDisk } from "../computes/ComputeTenant.ts"
 import { makeOperationId, type OperationId } from "../Ids.ts"
@@ -121,9 +121,9 @@ export const makePerformer = Effect.gen(function* () {
     return { operation, running: begins ? yield* operations.move(operation, "running") : undefined }
   })
 
-  const finish = (operation: StoredOperation, address: string | null) =>
+  const finish = (operation: StoredOperation, compute: Compute | null) =>
     whileHeld(operation, (row) =>
-      Effect.andThen(actions[row.action].complete(row, address), operations.move(row, "finished", { error: null }))
+      Effect.andThen(actions[row.action].complete(row, compute), operations.move(row, "finished", { error: null }))
     ).pipe(Effect.tap(Option.match({ onNone: () => Effect.void, onSome: operations.hint })))
 
   const cancel = (operation: StoredOperation) =>

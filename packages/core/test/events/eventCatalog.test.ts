@@ -4,6 +4,7 @@ import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { allowlistChanged } from "../../src/allowlist/AllowlistChange.ts"
+import { cancelRequested } from "../../src/events/CancelNotice.ts"
 import { endpointChanged } from "../../src/events/EndpointChange.ts"
 import type { EventData } from "../../src/events/Envelope.ts"
 import { type CatalogedEvent, eventCatalog } from "../../src/events/eventCatalog.ts"
@@ -56,7 +57,8 @@ const made: Readonly<Record<string, ReadonlyArray<EventData>>> = {
     InternalEvents.branchRevoked(org_id, project_id, BranchId.make("br-1"))
   ].map(({ data }) => data),
   "internal.allowlist_changed.v1": [allowlistChanged(org_id, { project_id, version: 1 }).data],
-  "internal.endpoint_changed.v1": [endpointChanged(org_id, project_id, { endpoint_id: EndpointId.make("ep-1") }).data]
+  "internal.endpoint_changed.v1": [endpointChanged(org_id, project_id, { endpoint_id: EndpointId.make("ep-1") }).data],
+  "internal.cancel_requested.v1": [cancelRequested({ key_hash: "0".repeat(64), client_address: "192.0.2.1" }).data]
 }
 
 const membersOf = (type: string) => Object.keys(catalog[type]?.data ?? {})

@@ -55,7 +55,7 @@ describe("Waking an endpoint", () => {
     Effect.gen(function* () {
       const given = yield* asleep
       const awake = yield* woken(given)
-      assert.deepStrictEqual(awake, { address: "memory.invalid:1", generation: 1 })
+      assert.deepStrictEqual(awake, { address: "memory.invalid:1", generation: 1, tls: null, own_roles: false })
       assert.deepStrictEqual(yield* wake(given), awake)
       assert.strictEqual((yield* operationsOf(given)).length, 2)
     }).pipe(Effect.provide(Core))
@@ -132,7 +132,8 @@ describe("Waking an endpoint", () => {
       yield* settle
       yield* TestClock.adjust("1 second")
       const awake = yield* Fiber.join(all)
-      for (const it of awake) assert.deepStrictEqual(it, { address: "memory.invalid:1", generation: 1 })
+      for (const it of awake)
+        assert.deepStrictEqual(it, { address: "memory.invalid:1", generation: 1, tls: null, own_roles: false })
       assert.strictEqual(machines.starts.length, 1)
       assert.strictEqual((yield* operationsOf(given)).filter(({ action }) => action === "start_compute").length, 1)
     }).pipe(Effect.provide(Core))
@@ -156,7 +157,12 @@ describe("Waking an endpoint", () => {
       yield* Fiber.join(suspending)
       yield* settle
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(yield* Fiber.join(waiting), { address: "memory.invalid:2", generation: 2 })
+      assert.deepStrictEqual(yield* Fiber.join(waiting), {
+        address: "memory.invalid:2",
+        generation: 2,
+        tls: null,
+        own_roles: false
+      })
     }).pipe(Effect.provide(Core))
   )
 
@@ -182,7 +188,12 @@ describe("Waking an endpoint", () => {
       })
       yield* settle
       yield* TestClock.adjust("1 second")
-      assert.deepStrictEqual(yield* Fiber.join(waiting), { address: "memory.invalid:1", generation: 1 })
+      assert.deepStrictEqual(yield* Fiber.join(waiting), {
+        address: "memory.invalid:1",
+        generation: 1,
+        tls: null,
+        own_roles: false
+      })
       assert.strictEqual(machines.starts.length, 1)
     }).pipe(Effect.provide(Core))
   )

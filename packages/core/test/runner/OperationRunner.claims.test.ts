@@ -64,7 +64,7 @@ describe("A wake in the process of a runner", () => {
       const noted = Effect.map(startsOf(given), (starts) => void statuses.push(starts.map(({ status }) => status)))
       yield* atBoundaries(() => Effect.orDie(Effect.provideContext(noted, context)))
       const awake = yield* wake(given)
-      assert.deepStrictEqual(awake, { address: "memory.invalid:1", generation: 1 })
+      assert.deepStrictEqual(awake, { address: "memory.invalid:1", generation: 1, tls: null, own_roles: false })
       assert.deepStrictEqual(statuses, [[], ["running"], ["running"], ["finished"]])
       const { id } = yield* newestStart(given)
       assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running", "finished"])

@@ -1,9 +1,10 @@
 /**
- * The stream of changes for proxies: of allowlists and of endpoints. It carries hints only, so it has no ids and no
+ * The stream of changes for proxies: of allowlists and of endpoints, and cancel requests. It carries hints only, so it has no ids and no
  * replay: after a reconnect, a proxy requests what it knows again. Proxies ignore events that they do not know.
  */
 import {
   allowlistChangeOf,
+  cancelNoticeOf,
   type EventFeed,
   endpointChangeOf,
   type LoggedEvent,
@@ -12,12 +13,14 @@ import {
 } from "@narthex/core"
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 
-const frame = (event: "change" | "endpoint") => (data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+const frame = (event: "change" | "endpoint" | "cancel") => (data: object) =>
+  `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
 
 /** The frame for an event; none for most. */
 const frameOf = (event: LoggedEvent) =>
-  Option.orElse(Option.map(allowlistChangeOf(event), frame("change")), () =>
-    Option.map(endpointChangeOf(event), frame("endpoint"))
+  Option.map(allowlistChangeOf(event), frame("change")).pipe(
+    Option.orElse(() => Option.map(endpointChangeOf(event), frame("endpoint"))),
+    Option.orElse(() => Option.map(cancelNoticeOf(event), frame("cancel")))
   )
 
 /** Runs until the proxy closes the connection. */

@@ -29,7 +29,7 @@ export const ProxyHandlers = HttpApiBuilder.group(
     const requests = yield* ProxyRequests
     const transport = yield* Transport
     return handlers.handleAll({
-      resolve: ({ payload }) => problems(requests.resolve(requestedId(EndpointId, payload.endpoint_id))),
+      resolve: ({ payload }) => problems(requests.resolve(requestedId(EndpointId, payload.endpoint_id), payload.role)),
       allowlists: Effect.fnUntraced(function* ({ payload }) {
         const ids = payload.project_ids.filter((id) => id !== "" && isStorable(id)).map((id) => ProjectId.make(id))
         const lists = yield* problems(requests.allowlists(ids))
@@ -50,16 +50,25 @@ export const ProxyHandlers = HttpApiBuilder.group(
         return yield* written(streamChanges(feed, open, heartbeat))
       }),
       wake: Effect.fnUntraced(function* ({ params, payload }) {
-        const address = canonicalAddress(payload.client_address)
-        if (address === null)
-          return yield* problems(new InvalidMember({ path: ["client_address"], reason: "Expected an IP address." }))
+        const address = yield* addressIn(payload.client_address)
         return yield* problems(requests.wake(requestedId(EndpointId, params.endpoint_id), address, payload.unreachable))
+      }),
+      cancel: Effect.fnUntraced(function* ({ payload: { client_address, key_hash } }) {
+        const address = yield* addressIn(client_address)
+        return yield* problems(requests.cancel({ key_hash, client_address: address }))
       }),
       activity: ({ payload }) => problems(requests.noteActivity(reportOf(payload))),
       refusals: ({ payload }) => problems(refusals.note(refusalsOf(payload)))
     })
   })
 )
+
+const addressIn = (text: string) => {
+  const address = canonicalAddress(text)
+  return address === null
+    ? problems(new InvalidMember({ path: ["client_address"], reason: "Expected an IP address." }))
+    : Effect.succeed(address)
+}
 
 /**
  * What a proxy reports. A version that does not name itself does not count busy sessions and dates the last activity by

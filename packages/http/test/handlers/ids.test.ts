@@ -44,7 +44,8 @@ const calls = endpoints.flatMap(({ method, path }) => {
 
 /** The calls of proxies that name something, with this id of an endpoint or a project. */
 const proxyCalls = {
-  "/v1/proxy/resolve": (endpoint_id) => ({ endpoint_id }),
+  "/v1/proxy/resolve": (endpoint_id) => ({ endpoint_id, role: endpoint_id }),
+  "/v1/proxy/cancels": () => ({ key_hash: "0".repeat(64), client_address: "192.0.2.1" }),
   "/v1/proxy/allowlists": (id) => ({ project_ids: [id] }),
   "/v1/proxy/endpoints/:endpoint_id/wake": () => ({ client_address: "192.0.2.1" }),
   "/v1/proxy/activity": (endpoint_id) => ({
@@ -100,7 +101,12 @@ for (const [storage, api, forms] of [
               headers: { "x-request-id": "same" }
             })
           const unknown = yield* ask(invented["endpoint_id"] ?? "")
-          const expected = { "/v1/proxy/allowlists": 200, "/v1/proxy/activity": 204, "/v1/proxy/refusals": 204 }
+          const expected = {
+            "/v1/proxy/allowlists": 200,
+            "/v1/proxy/cancels": 204,
+            "/v1/proxy/activity": 204,
+            "/v1/proxy/refusals": 204
+          }
           assert.strictEqual(unknown.status, new Map(Object.entries(expected)).get(path) ?? 404, unknown.text)
           for (const id of inPath ? forms : ["", "not-an-id", "\u0000", "ep-\u0000x", "ep-\ud800", "x".repeat(5000)])
             assert.strictEqual(bytes(yield* ask(id)), bytes(unknown), `${path} ${JSON.stringify(id)}`)

@@ -12,6 +12,18 @@ export const proxiesMembers: Readonly<Record<string, MemberEntry>> = {
   "proxy.resolve.answer.current_state": ["The present state of the endpoint.", "active"],
   "proxy.resolve.answer.address": [sentTo, "/run/narthex/ep/7"],
   "proxy.wake.answer.address": [sentTo, "/run/narthex/ep/7"],
+  tls: ["How the proxy has to reach the compute; `null`: without TLS.", null],
+  ca: ["The authorities that sign the server's certificate, as PEM; `null`: those of the system.", null],
+  own_roles: ["Whether the server has roles of its operator's own, which it checks itself.", false],
+  verifier: [
+    "The SCRAM-SHA-256 verifier of the role; `null`: the branch has no such role now. Left out: none was asked for.",
+    "SCRAM-SHA-256$4096:c2FsdA==$c3RvcmVk:c2VydmVy"
+  ],
+  "proxy.resolve.role": ["The role whose verifier is wanted.", "role_8f3k2m9x1c4v7b0n"],
+  key_hash: [
+    "The SHA-256 of the cancel key, as hexadecimal digits.",
+    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+  ],
   generation: ["Which start of the compute it is; grows with every start. `null` while it does not run.", 7],
   allowlists: ["The list of each project."],
   version: ["Grows with every change of the list.", 12],

@@ -33,7 +33,7 @@ export const startCompute: Action = {
 
   perform: Effect.fnUntraced(function* ({ endpoint_id }, branch_id) {
     const driver = yield* ComputeDriver
-    const compute = yield* withValidRoles(
+    return yield* withValidRoles(
       branch_id,
       Effect.fnUntraced(function* (roles, endpoints) {
         const endpoint = endpoints.find(({ id }) => id === endpoint_id)
@@ -43,14 +43,14 @@ export const startCompute: Action = {
         return yield* driver.start({ endpoint_id: id, branch_id, generation, roles })
       })
     )
-    return compute.address
   }),
 
-  complete: Effect.fnUntraced(function* (operation, address) {
+  complete: Effect.fnUntraced(function* (operation, compute) {
     const now = yield* DateTime.now
     yield* settleEndpoint(operation, {
       current_state: "active",
-      address,
+      address: compute?.address ?? null,
+      reach: compute?.reach ?? null,
       connections: 0,
       started_at: now,
       last_active_at: now,

@@ -25,6 +25,11 @@ export const outside: ReadonlyArray<Row> = [
       { call: "proxy.allowlists", kind: "project", body: ({ project_id }) => ({ project_ids: [project_id] }) },
       { call: "proxy.changes" },
       { call: "proxy.wake", kind: "endpoint", body: () => ({ client_address: "192.0.2.1" }) },
+      {
+        call: "proxy.cancel",
+        body: () => ({ key_hash: "0".repeat(64), client_address: "192.0.2.1" }),
+        success: 204
+      },
       { call: "proxy.activity", body: () => ({ endpoints: [] }), success: 204 },
       { call: "proxy.refusals", body: () => ({ proxy_id: "p-1", sequence: 1, refusals: [] }), success: 204 }
     ]
