@@ -161,7 +161,7 @@ try {
     const cores = availableParallelism()
     const all = [
       direct,
-      ...(await started(startNode("Narthex", "workers", cluster.address, folder))),
+      ...(await started(startNode("Narthex", "processes", cluster.address, folder))),
       ...(await started(startNode("bare pipe", "pipes", cluster.address, folder))),
       ...(await started(startHaproxy(cluster.address, folder, cores)))
     ]
@@ -206,7 +206,7 @@ try {
     // compiler.
     const all = [
       ...before,
-      ...(parts.includes("workers") ? await started(startNode("workers", "workers", address, folder)) : [])
+      ...(parts.includes("workers") ? await started(startNode("processes", "processes", address, folder)) : [])
     ]
     for (const { port } of all) await connections(port, seconds)
     report("a connection: 16 at a time", await takeTurns(all, ({ port }) => connections(port, seconds)), [

@@ -1,7 +1,18 @@
 /** The environment of the relay benchmark: a Postgres on a Unix socket, and a control plane that resolves to it. */
 import { execFileSync, spawn } from "node:child_process"
+import { createHash, createHmac, pbkdf2Sync } from "node:crypto"
 import { once } from "node:events"
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { BranchId, EndpointId, ProjectId, RegionId } from "@narthex/core"
@@ -23,7 +34,18 @@ export const binaries = () => {
   return found
 }
 
-/** A cluster with trust authentication, so that the benchmark measures the relay and not SCRAM. */
+export const role = "role_0123456789abcdef"
+export const password = "correct horse"
+/** Of the password, with a salt of zeros, as Postgres stores it. */
+const verifier = (() => {
+  const salt = Buffer.alloc(16)
+  const salted = pbkdf2Sync(password, salt, 4096, 32, "sha256")
+  const keyed = (label: string) => createHmac("sha256", salted).update(label).digest()
+  const stored = createHash("sha256").update(keyed("Client Key")).digest("base64")
+  return `SCRAM-SHA-256$4096:${salt.toString("base64")}$${stored}:${keyed("Server Key").toString("base64")}`
+})()
+
+/** A cluster whose superuser `role` proves its password, through the proxy and directly. */
 export const startCluster = async (bin: string) => {
   const root = mkdtempSync(join(tmpdir(), "narthex-bench-"))
   chmodSync(root, 0o755)
@@ -35,7 +57,12 @@ export const startCluster = async (bin: string) => {
   mkdirSync(socket)
   for (const path of [data, socket]) if (identity !== undefined) chownSync(path, identity.uid, identity.gid)
   const as = { ...identity, cwd: root }
-  execFileSync(join(bin, "initdb"), ["-D", data, "-A", "trust", "-U", "app", "-N"], { ...as, stdio: "pipe" })
+  const pwfile = join(root, "password")
+  writeFileSync(pwfile, verifier)
+  execFileSync(join(bin, "initdb"), ["-D", data, "-A", "scram-sha-256", `--pwfile=${pwfile}`, "-U", role, "-N"], {
+    ...as,
+    stdio: "pipe"
+  })
   const flags = [
     "-c",
     "listen_addresses=",
@@ -73,7 +100,8 @@ export const controlPlane = (address: string) =>
         disabled: false,
         current_state: "active",
         address,
-        generation: 1
+        generation: 1,
+        verifier
       }),
     allowlists: (projects) =>
       Effect.map(DateTime.now, (now) =>
@@ -86,6 +114,7 @@ export const controlPlane = (address: string) =>
       ),
     changes: Effect.succeed(Stream.never),
     wake: () => Effect.succeed({ address, generation: 1 }),
+    cancel: () => Effect.void,
     activity: () => Effect.void,
     refusals: () => Effect.void
   })

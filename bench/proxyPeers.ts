@@ -39,7 +39,7 @@ const stopped = async (child: ChildProcess) => {
 /** A process of `proxyServer.ts`. Its port is 0 if it listens on a path. */
 export const startNode = async (
   name: string,
-  kind: "proxy" | "workers" | "pipe" | "pipes" | "refuser" | "compute",
+  kind: "proxy" | "processes" | "pipe" | "pipes" | "refuser" | "compute",
   address: string,
   folder: string
 ): Promise<Relay> => {

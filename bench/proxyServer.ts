@@ -2,14 +2,12 @@
  * One relay in a process of its own, for `bench/proxy.ts`: `proxyServer.ts <kind> <address of the compute> [folder]`.
  * Prints its ports as JSON, and collects garbage for each line on stdin, which it then repeats.
  *
- * `proxy` is the real proxy with a control plane in memory, `workers` the same with a worker for each core (`worker` is
- * the program of one), and `pipe` the least that Node can do: `pipe()` in both directions, which parses no messages and
+ * `proxy` is the real proxy with a control plane in memory, `processes` the same with a process for each core, and `pipe` the least that Node can do: `pipe()` in both directions, which parses no messages and
  * checks nothing. `pipes` is that with a process for each core, which get connections in turn. `refuser` is the least that refuses: it reads a startup
  * packet, after TLS if the client asks for it, and answers with the same error. `compute` stands for 5,000 sessions,
  * more than a Postgres takes, and costs less than its forks: it answers the startup packet as Postgres does, and ends
  * the session with the next one.
  */
-import { fork } from "node:child_process"
 import cluster from "node:cluster"
 import { readFileSync } from "node:fs"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
@@ -17,7 +15,7 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { createSecureContext, TLSSocket } from "node:tls"
-import { Proxy, runProxyWorkers, serveAsWorker, workerStart } from "@narthex/proxy"
+import { Proxy } from "@narthex/proxy"
 import { Duration, Effect, Layer, Logger } from "effect"
 import { notListed } from "../packages/proxy/src/outcomes/Refusal.ts"
 import { encodeFatal } from "../packages/proxy/src/wire/ErrorResponse.ts"
@@ -37,12 +35,8 @@ const limits = {
   attempts_burst: most,
   org_connections: most,
   endpoint_connections: most,
-  endpoint_attempts: most,
-  endpoint_attempts_burst: most,
-  unauthenticated: most,
-  unauthenticated_per_address: most,
-  unknown_rate: most,
-  unknown_rate_per_network: most
+  failures: most,
+  failures_burst: most
 }
 
 const config = { host: "127.0.0.1", port: 0, domain: "localhost", tls, limits, shutdown_grace: Duration.millis(1) }
@@ -55,20 +49,20 @@ const proxy = () =>
     return yield* Effect.never
   }).pipe(Effect.scoped, Effect.runFork)
 
-const workers = () =>
-  Effect.gen(function* () {
-    const forkWorker = () => fork(import.meta.filename, ["worker", address, folder])
-    const { port } = yield* runProxyWorkers(config, { workers: availableParallelism(), fork: forkWorker, setup: null })
-    yield* Effect.sync(() => ready(port))
-    return yield* Effect.never
-  }).pipe(Effect.scoped, Effect.provide(Logger.layer([])), Effect.runFork)
+const processes = () => {
+  if (!cluster.isPrimary) return proxy()
+  return shared()
+}
 
-const worker = () =>
-  Effect.gen(function* () {
-    const start = yield* workerStart(process)
-    yield* serveAsWorker(start.config, process)
-    process.exit(0)
-  }).pipe(Effect.scoped, Effect.provide([controlPlane(address), Logger.layer([])]), Effect.runFork)
+/** Processes of the cluster on one port, once all of them listen. */
+const shared = () => {
+  let waiting = availableParallelism()
+  for (let count = waiting; count > 0; count--) cluster.fork()
+  return cluster.on("listening", (_, { port }) => {
+    waiting -= 1
+    if (waiting === 0) ready(port)
+  })
+}
 
 const pipe = () =>
   createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
@@ -81,17 +75,11 @@ const pipe = () =>
 
 const pipes = () => {
   if (!cluster.isPrimary) return pipe().listen({ host: "127.0.0.1", port: 0, backlog: 4_096 })
-  let waiting = availableParallelism()
-  for (let worker = waiting; worker > 0; worker--) cluster.fork()
-  // They share the port that the first one was given.
-  return cluster.on("listening", (_, { port }) => {
-    waiting -= 1
-    if (waiting === 0) ready(port)
-  })
+  return shared()
 }
 
 const refuser = () => {
-  const fatal = encodeFatal(notListed("127.0.0.1"))
+  const fatal = encodeFatal(notListed("127.0.0.1", "prj-bench"))
   const secureContext = createSecureContext({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) })
   const sslRequest = 8
   const answer = (socket: Socket) => socket.once("data", () => socket.end(fatal))
@@ -141,7 +129,6 @@ const ready = (port: number) => {
 
 process.on("SIGTERM", () => process.exit(0))
 if (kind === "proxy") proxy()
-else if (kind === "workers") workers()
-else if (kind === "worker") worker()
+else if (kind === "processes") processes()
 else if (kind === "pipes") pipes()
 else listen((kind === "pipe" ? pipe : kind === "refuser" ? refuser : compute)())

@@ -70,8 +70,8 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: [
-    ...["networks", "wire", "outcomes", "allowlist", "control-plane", "connection"],
-    ...["ProxyConfig.ts", "listen.ts", "makeProxy.ts", "Proxy.ts", "workers", "index.ts"]
+    ...["networks", "wire", "scram", "outcomes", "allowlist", "control-plane", "connection"],
+    ...["ProxyConfig.ts", "listen.ts", "makeProxy.ts", "Proxy.ts", "index.ts"]
   ],
   api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "loading.ts", "index.ts"],
   http: [
@@ -99,9 +99,18 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts"],
     ...["ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts", "computeHome.ts", "computes.ts"],
     ...["devProviders.ts", "identity.ts", "metricCatalog.ts"],
-    ...["references.ts", "proxy.ts", "platform.ts", "announce.ts", "run.ts", "controlPlaneAnswers.ts"],
+    ...[
+      "references.ts",
+      "sumMetrics.ts",
+      "proxyProcesses.ts",
+      "proxy.ts",
+      "platform.ts",
+      "announce.ts",
+      "run.ts",
+      "controlPlaneAnswers.ts"
+    ],
     ...["regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts"],
-    ...["proxyWorker.ts", "index.ts"]
+    "index.ts"
   ]
 }
 

@@ -14,8 +14,7 @@ const source = (name: string) => join(folder, "src", `${name}.ts`)
 const programs = {
   "narthex-platform": source("main"),
   "narthex-server": source("server"),
-  "narthex-proxy": source("proxyServer"),
-  "narthex-proxy-worker": source("proxyWorker")
+  "narthex-proxy": source("proxyServer")
 }
 
 /**

@@ -48,13 +48,12 @@ import { personGroups } from "./list/personGroups.ts"
 import { postgresEvents } from "./list/postgresEvents.ts"
 import { postgresStores } from "./list/postgresStores.ts"
 import { proxyAdmission } from "./list/proxyAdmission.ts"
+import { proxyAuthentication } from "./list/proxyAuthentication.ts"
 import { proxyConnections } from "./list/proxyConnections.ts"
 import { proxyNetworks } from "./list/proxyNetworks.ts"
 import { proxyOpening } from "./list/proxyOpening.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
-import { proxyPlaces } from "./list/proxyPlaces.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
-import { proxyWorkers } from "./list/proxyWorkers.ts"
 import { quotas } from "./list/quotas.ts"
 import { readOnlyRoles } from "./list/readOnlyRoles.ts"
 import { runnerFailures } from "./list/runnerFailures.ts"
@@ -115,11 +114,11 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...postgresEvents,
   ...postgresStores,
   ...proxyAdmission,
+  ...proxyAuthentication,
   ...proxyConnections,
   ...proxyNetworks,
   ...proxyOpening,
   ...proxyPackets,
-  ...proxyPlaces,
   ...quotas,
   ...readOnlyRoles,
   ...runnerFailures,
@@ -128,6 +127,5 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...terminal,
   ...turns,
   ...wakes,
-  ...proxyRequests,
-  ...proxyWorkers
+  ...proxyRequests
 ])

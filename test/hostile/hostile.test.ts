@@ -207,7 +207,7 @@ describe("a hostile organization and a stranger", () => {
     isMounted = long && named === undefined && mountInMemory(computes.path)
     const settings = {
       NARTHEX_RATE_LIMITS: "on",
-      NARTHEX_PROXY_WORKERS: "2",
+      NARTHEX_PROXY_PROCESSES: "2",
       NARTHEX_COMPUTE_DIR: computes.path,
       ...quotas
     }

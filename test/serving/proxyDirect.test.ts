@@ -27,7 +27,7 @@ const planeWith = Effect.fnUntraced(function* (token: string) {
 })
 
 const refusalOf = ({ resolve }: ControlPlane["Service"]) =>
-  Effect.map(Effect.flip(resolve(EndpointId.make("ep-none"))), ({ _tag }) => _tag)
+  Effect.map(Effect.flip(resolve(EndpointId.make("ep-none"), undefined)), ({ _tag }) => _tag)
 
 layer(everything, { excludeTestServices: true })("a proxy in the process of the API", (it) => {
   it.effect("calls and the stream of changes need no socket, and a wrong token is refused", () =>

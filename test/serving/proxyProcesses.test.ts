@@ -1,32 +1,38 @@
-/** The Postgres proxy with worker processes, between a real driver and a real Postgres: docs/design/proxy.md P47 to P50. */
+/** Several processes of the Postgres proxy on one port, between a real driver and a real Postgres: docs/design/proxy.md P47 to P50. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { isRunning } from "../../packages/local-postgres/src/machine/Processes.ts"
 import { eventually, within } from "../harness/eventually.ts"
 import { ask } from "./support/ask.ts"
-import { Program, type ProgramName, run } from "./support/Program.ts"
+import { Program, type ProgramName } from "./support/Program.ts"
 import { knock, type Sleeper, StaticPlatform, sleeper } from "./support/StaticPlatform.ts"
 import { childrenOf, servedBy } from "./support/sockets.ts"
 
-const most = 4
-
-/** A process with a proxy of two workers. */
-const withWorkers = Effect.fnUntraced(function* (name: ProgramName = "proxy", settings = {}) {
+/** A process that has started two of `narthex-proxy`. */
+const several = Effect.fnUntraced(function* (name: ProgramName = "proxy", settings = {}) {
   const platform = yield* StaticPlatform
   const program = yield* Program.start(name, [], {
     ...platform.settings,
-    NARTHEX_PROXY_WORKERS: "2",
-    NARTHEX_PROXY_ENDPOINT_CONNECTIONS: String(most),
+    NARTHEX_PROXY_PROCESSES: "2",
     NARTHEX_ALLOWLIST_REFRESH: "1 second",
     ...settings
   })
   const proxy = program.address("proxy")
   const port = Number(proxy.split(":").at(-1))
   const pid = Number(program.ready["pid"])
-  /** Each worker with the number of its clients. */
-  const workers = () => childrenOf(pid).map((worker) => ({ worker, clients: servedBy(worker, port) }))
+  /** Each process with the number of its clients. */
+  const proxies = () =>
+    childrenOf(pid)
+      .filter(isRunning)
+      .map((it) => ({ pid: it, clients: servedBy(it, port) }))
   const url = platform.through(proxy)
   const open = (count: number) => Effect.forEach(Array.from({ length: count }), () => sleeper(url))
+  /** Opens sessions until each process has one: the kernel chooses for each connection. */
+  const openAtBoth = Effect.gen(function* () {
+    const sessions: Array<Sleeper> = []
+    while (proxies().some(({ clients }) => clients === 0)) sessions.push(...(yield* open(1)))
+    return sessions
+  })
   const admin = program.address("admin")
   const ready = Effect.map(ask(admin, "GET", "/ready"), ({ status }) => status === 200)
   const metric = (name: string) =>
@@ -39,7 +45,7 @@ const withWorkers = Effect.fnUntraced(function* (name: ProgramName = "proxy", se
           ?.split(" ")[1] ?? 0
       )
     })
-  return { enters: knock(url), metric, open, program, ready, workers }
+  return { enters: knock(url), metric, open, openAtBoth, program, proxies, ready }
 })
 
 const outcomes = (sessions: ReadonlyArray<Sleeper>) =>
@@ -58,148 +64,133 @@ const gone = (pids: ReadonlyArray<number>) =>
     Effect.sync(() => !pids.some(isRunning))
   )
 
-describe("the Postgres proxy with workers", { tags: ["psql"] }, () => {
-  layer(StaticPlatform.layer, { excludeTestServices: true })("two workers", (it) => {
-    it.effect("sessions are shared evenly, and the limit of an endpoint is one number of both workers", () =>
+describe("several processes of the Postgres proxy", { tags: ["psql"] }, () => {
+  layer(StaticPlatform.layer, { excludeTestServices: true })("two processes", (it) => {
+    it.effect("both serve connections to one port, and their metrics are sums", () =>
       Effect.gen(function* () {
-        const { enters, metric, open, workers } = yield* withWorkers()
-        const sessions = yield* open(most)
-        assert.deepStrictEqual(
-          workers().map(({ clients }) => clients),
-          [2, 2]
-        )
-        assert.strictEqual(yield* enters, "53300")
-        assert.strictEqual(yield* metric("narthex_proxy_connections"), most)
-        assert.strictEqual(yield* metric('narthex_proxy_events_total{event="accepted"}'), most + 1)
-        assert.strictEqual(yield* metric('narthex_proxy_events_total{event="too_many_connections"}'), 1)
-        sessions[0]?.cancel()
-        yield* untilServed(workers, most - 1)
-        assert.strictEqual(yield* enters, "in")
-        yield* untilServed(workers, most - 1)
-        yield* open(1)
-        assert.strictEqual(yield* enters, "53300")
+        const { metric, openAtBoth, proxies } = yield* several()
+        const sessions = yield* openAtBoth
+        assert.lengthOf(proxies(), 2)
+        assert.strictEqual(yield* metric("narthex_proxy_connections"), sessions.length)
+        assert.strictEqual(yield* metric('narthex_proxy_events_total{event="accepted"}'), sessions.length)
       })
     )
 
-    it.effect("a cancel request that reaches another worker than its session cancels the statement", () =>
+    it.effect("a cancel request that reaches another process than its session cancels the statement", () =>
       Effect.gen(function* () {
-        const { open, workers } = yield* withWorkers()
-        const sessions = yield* open(3)
-        const clients = workers().map((it) => it.clients)
-        assert.sameMembers(clients, [1, 2])
-        // The first request goes to the worker with one session, and the first session is at the other one.
-        for (const { cancel, ended } of sessions) {
-          cancel()
-          assert.strictEqual(yield* Effect.promise(() => within("the statement to end", ended)), "57014")
-        }
+        const { metric, openAtBoth } = yield* several()
+        const handedOver = metric('narthex_proxy_events_total{event="cancel_handed_over"}')
+        // The kernel chooses the process of each request, so that it is the other one sooner or later.
+        while ((yield* handedOver) === 0)
+          for (const { cancel, ended } of yield* openAtBoth) {
+            cancel()
+            assert.strictEqual(yield* Effect.promise(() => within("the statement to end", ended)), "57014")
+          }
       })
     )
 
-    it.effect("a change of the allowlist cuts the sessions of both workers, and so does a disabled endpoint", () =>
+    it.effect("a change of the allowlist cuts the sessions of both, and so does a disabled endpoint", () =>
       Effect.gen(function* () {
         const { call, endpoint, project } = yield* StaticPlatform
-        const { enters, open, workers } = yield* withWorkers()
-        const bothServe = () =>
-          assert.deepStrictEqual(
-            workers().map((it) => it.clients),
-            [2, 2]
-          )
-        const listed = yield* open(most)
-        bothServe()
+        const { enters, openAtBoth, proxies } = yield* several()
+        const listed = yield* openAtBoth
         yield* call("POST", `/v1/projects/${project}/ip-allow`, { cidr: "203.0.113.0/24" })
         assert.deepStrictEqual(
           yield* outcomes(listed),
           listed.map(() => "57P01")
         )
         yield* call("DELETE", `/v1/projects/${project}/ip-allow`)
-        yield* untilServed(workers, 0)
+        yield* untilServed(proxies, 0)
         yield* eventually(
           "the project to be open again",
           Effect.map(enters, (it) => it === "in")
         )
-        yield* untilServed(workers, 0)
-        const enabled = yield* open(most)
-        bothServe()
+        yield* untilServed(proxies, 0)
+        const enabled = yield* openAtBoth
         yield* call("PATCH", `/v1/projects/${project}/endpoints/${endpoint}`, { disabled: true })
         assert.deepStrictEqual(
           yield* outcomes(enabled),
           enabled.map(() => "57P01")
         )
         yield* call("PATCH", `/v1/projects/${project}/endpoints/${endpoint}`, { disabled: false })
+        yield* call("POST", `/v1/projects/${project}/endpoints/${endpoint}/start`)
+        yield* eventually(
+          "the endpoint to serve again",
+          Effect.map(enters, (it) => it === "in")
+        )
       })
     )
 
-    it.effect("a killed worker ends its own sessions alone, gives their places back, and is replaced", () =>
+    it.effect("a killed process ends its own sessions alone, and is replaced", () =>
       Effect.gen(function* () {
-        const { enters, open, ready, workers } = yield* withWorkers()
-        const sessions = yield* open(most)
-        const [killed, other] = workers()
-        if (killed === undefined || other === undefined) return assert.fail("there are not two workers")
-        process.kill(killed.worker, "SIGKILL")
+        const { metric, openAtBoth, proxies, ready } = yield* several()
+        const sessions = yield* openAtBoth
+        assert.strictEqual(yield* metric('narthex_proxy_events_total{event="accepted"}'), sessions.length)
+        const [killed, other] = proxies()
+        if (killed === undefined || other === undefined) return assert.fail("there are not two processes")
+        process.kill(killed.pid, "SIGKILL")
         const ended: Array<string | undefined> = []
         for (const session of sessions) session.ended.then((code) => ended.push(code))
         yield* eventually(
-          "the sessions of the killed worker to end",
+          "the sessions of the killed process to end",
           Effect.sync(() => ended.length === killed.clients)
         )
-        yield* eventually("another worker to serve", ready)
-        const now = workers().map(({ worker }) => worker)
-        assert.lengthOf(now, 2)
-        assert.include(now, other.worker)
-        assert.notInclude(now, killed.worker)
-        yield* open(killed.clients)
-        assert.deepStrictEqual(
-          workers().map(({ clients }) => clients),
-          [2, 2]
+        yield* eventually(
+          "another process to be there",
+          Effect.sync(() => proxies().length === 2 && proxies().every(({ pid }) => pid !== killed.pid))
         )
-        assert.strictEqual(yield* enters, "53300")
+        yield* eventually("both to serve", ready)
+        assert.include(
+          proxies().map(({ pid }) => pid),
+          other.pid
+        )
         assert.lengthOf(ended, killed.clients)
+        assert.strictEqual(
+          yield* metric('narthex_proxy_events_total{event="accepted"}'),
+          sessions.length,
+          "what the killed process has counted stays counted"
+        )
+        assert.isNotEmpty(yield* openAtBoth)
       })
     )
 
-    it.effect("a killed parent leaves no worker", () =>
+    it.effect("a killed parent leaves no process", () =>
       Effect.gen(function* () {
-        const { open, program, workers } = yield* withWorkers()
-        const sessions = yield* open(2)
-        const pids = workers().map(({ worker }) => worker)
+        const { openAtBoth, program, proxies } = yield* several()
+        const sessions = yield* openAtBoth
+        const pids = proxies().map(({ pid }) => pid)
         assert.lengthOf(pids, 2)
         program.kill()
-        assert.deepStrictEqual(yield* outcomes(sessions), ["57P01", "57P01"])
-        yield* gone(pids)
-      })
-    )
-
-    it.effect("a proxy with workers that drains ends its sessions, and every process", () =>
-      Effect.gen(function* () {
-        const { open, program, workers } = yield* withWorkers()
-        const sessions = yield* open(2)
-        const pids = workers().map(({ worker }) => worker)
-        assert.strictEqual(yield* Effect.promise(() => program.stop()), 0)
-        assert.deepStrictEqual(yield* outcomes(sessions), ["57P01", "57P01"])
-        yield* gone(pids)
-      })
-    )
-
-    it.effect("the whole platform in one process has its proxy in workers too", () =>
-      Effect.gen(function* () {
-        // Empty: not set, so that the workers reach the API of their process.
-        const own = { NARTHEX_API_URL: "", NARTHEX_API_INTERNAL_URL: "" }
-        const { metric, open, ready, workers } = yield* withWorkers("platform", own)
-        yield* open(2)
         assert.deepStrictEqual(
-          workers().map(({ clients }) => clients),
-          [1, 1]
+          yield* outcomes(sessions),
+          sessions.map(() => "57P01")
         )
-        assert.isTrue(yield* ready)
-        assert.strictEqual(yield* metric("narthex_proxy_connections"), 2)
+        yield* gone(pids)
       })
     )
 
-    it.effect("the program of a worker that is started by hand says who starts it", () =>
+    it.effect("a proxy that drains ends its sessions, and every process", () =>
       Effect.gen(function* () {
-        const { code, stderr } = yield* run("proxy-worker", [], {})
-        assert.strictEqual(code, 1)
-        assert.include(stderr, "NARTHEX_PROXY_WORKERS")
+        const { openAtBoth, program, proxies } = yield* several()
+        const sessions = yield* openAtBoth
+        const pids = proxies().map(({ pid }) => pid)
+        assert.strictEqual(yield* Effect.promise(() => program.stop()), 0)
+        assert.deepStrictEqual(
+          yield* outcomes(sessions),
+          sessions.map(() => "57P01")
+        )
+        yield* gone(pids)
+      })
+    )
+
+    it.effect("the whole platform in one process has its proxy in further processes too", () =>
+      Effect.gen(function* () {
+        // Empty: not set, so that the proxies reach the API of their parent.
+        const own = { NARTHEX_API_URL: "", NARTHEX_API_INTERNAL_URL: "" }
+        const { metric, openAtBoth, ready } = yield* several("platform", own)
+        const sessions = yield* openAtBoth
+        assert.isTrue(yield* ready)
+        assert.strictEqual(yield* metric("narthex_proxy_connections"), sessions.length)
       })
     )
   })

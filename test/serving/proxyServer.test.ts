@@ -36,13 +36,20 @@ const answer = Effect.gen(function* () {
 layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
   it.effect("narthex-proxy refuses an address outside the allowlist with 28000, and wakes no compute", () =>
     Effect.gen(function* () {
-      const { call, project } = yield* Platform
-      const { status } = yield* call("POST", `/v1/projects/${project}/ip-allow`, { cidr: "203.0.113.0/24" })
+      const { call, endpoint, project } = yield* Platform
+      const path = `/v1/projects/${project}`
+      yield* call("POST", `${path}/endpoints/${endpoint}/suspend`)
+      yield* eventually(
+        "the endpoint to be suspended",
+        Effect.map(state, (it) => it === "idle")
+      )
+      const { status } = yield* call("POST", `${path}/ip-allow`, { cidr: "203.0.113.0/24" })
       assert.strictEqual(status, 201)
+      const operations = Effect.map(call("GET", `${path}/operations`), ({ body }) => JSON.stringify(body))
+      const before = yield* operations
       assert.strictEqual(yield* answer, "28000")
+      assert.strictEqual(yield* operations, before)
       assert.strictEqual(yield* state, "idle")
-      const { body } = yield* call("GET", `/v1/projects/${project}/operations`)
-      assert.notInclude(JSON.stringify(body), "start_compute")
     })
   )
 
@@ -70,18 +77,27 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
-  it.effect("narthex-proxy wakes the endpoint for an address in the allowlist, and relays the answer of Postgres", () =>
-    Effect.gen(function* () {
-      const { call, project } = yield* Platform
-      const added = yield* call("POST", `/v1/projects/${project}/ip-allow`, { cidr: "127.0.0.1/32" })
-      assert.strictEqual(added.status, 201, JSON.stringify(added.body))
-      yield* eventually(
-        "the proxy to let the address through",
-        Effect.map(answer, (it) => it === "in"),
-        { every: 50 }
-      )
-      assert.strictEqual(yield* state, "active")
-    })
+  it.effect(
+    "narthex-proxy relays the answer of an operator's own server that is started, and starts it for no client",
+    () =>
+      Effect.gen(function* () {
+        const { call, endpoint, project } = yield* Platform
+        const added = yield* call("POST", `/v1/projects/${project}/ip-allow`, { cidr: "127.0.0.1/32" })
+        assert.strictEqual(added.status, 201, JSON.stringify(added.body))
+        yield* eventually(
+          "the proxy to let the address through",
+          Effect.map(answer, (it) => it === "57P03"),
+          { every: 50 }
+        )
+        assert.strictEqual(yield* state, "idle")
+        yield* call("POST", `/v1/projects/${project}/endpoints/${endpoint}/start`)
+        yield* eventually(
+          "the endpoint to serve",
+          Effect.map(answer, (it) => it === "in"),
+          { every: 50 }
+        )
+        assert.strictEqual(yield* state, "active")
+      })
   )
 
   it.effect("narthex-proxy prints its version without any setting, and refuses an argument that it does not know", () =>

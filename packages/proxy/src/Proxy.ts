@@ -11,8 +11,7 @@ import type { UnusableCertificate } from "./connection/Tls.ts"
 import type { ControlPlane } from "./control-plane/ControlPlane.ts"
 import { type CannotListen, listen } from "./listen.ts"
 import { makeProxy } from "./makeProxy.ts"
-import { countIn } from "./outcomes/AuditTrail.ts"
-import { limitsOf, type ProxyConfig, type UnreadableNetwork } from "./ProxyConfig.ts"
+import type { ProxyConfig, UnreadableNetwork } from "./ProxyConfig.ts"
 
 export type ProxyError = CannotListen | UnreadableNetwork | UnusableCertificate
 
@@ -48,15 +47,8 @@ export const runProxy = (
   config: ProxyConfig
 ): Effect.Effect<Proxy["Service"], ProxyError, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
-    const limits = limitsOf(config)
-    const proxy = yield* makeProxy(config, () => Effect.undefined)
-    const context = yield* Effect.context()
-    const server = yield* listen(config, (socket) => {
-      const claims = limits.open()
-      if (claims !== undefined) return proxy.serve(socket, claims)
-      socket.destroy()
-      countIn(context, "limit_connections")
-    })
+    const proxy = yield* makeProxy(config)
+    const server = yield* listen(config, proxy.serve)
     const drain = Effect.andThen(
       Effect.sync(() => void server.close()),
       proxy.drain

@@ -1,8 +1,6 @@
-/** What a proxy is configured with: the same for one process and for several workers. */
-import { Data, Duration, Effect } from "effect"
-import { type AuthenticationLimits, defaultAuthenticationLimits } from "./connection/AuthenticationGate.ts"
-import { Limits } from "./connection/Claims.ts"
-import { type ConnectionLimits, defaultConnectionLimits } from "./connection/ConnectionLimiter.ts"
+/** What a proxy is configured with. */
+import { Data, Duration, Effect, type Redacted } from "effect"
+import type { ConnectionLimits } from "./connection/ConnectionLimiter.ts"
 import type { TlsFiles } from "./connection/Tls.ts"
 import { type Address, parseNetwork } from "./networks/Address.ts"
 import { NetworkTrie } from "./networks/NetworkTrie.ts"
@@ -27,13 +25,15 @@ export interface ProxyConfig {
     | undefined
   /** How long sessions may finish their transactions when the proxy drains. Default: that of `defaultProxySettings`. */
   readonly shutdown_grace?: Duration.Input | undefined
-  /** Default, for each member: `defaultConnectionLimits` and `defaultAuthenticationLimits`. */
-  readonly limits?:
-    | (Partial<ConnectionLimits & Omit<AuthenticationLimits, "authentication_timeout">> & {
-        /** From 1 s. */
-        readonly authentication_timeout?: Duration.Input | undefined
-      })
-    | undefined
+  /** Default, for each member: `defaultConnectionLimits`. */
+  readonly limits?: Partial<ConnectionLimits> | undefined
+  /**
+   * What the answers to unknown roles derive from: the same for all proxies of a platform, and secret. Default: random, so that
+   * one proxy tells an unknown role by other answers than the next.
+   */
+  readonly decoy_secret?: Redacted.Redacted | undefined
+  /** Whether other processes may listen on the same port, each of which gets a part of the connections. Default: no. */
+  readonly reuse_port?: boolean | undefined
 }
 
 /** What holds for the members of `ProxyConfig` that are left out. */
@@ -55,20 +55,12 @@ export class UnreadableNetwork extends Data.TaggedError("UnreadableNetwork")<{ r
  */
 export const monotonic = () => performance.now()
 
-/** The time limit of ACCEPT, FIRST and STARTUP together. */
+/** The time limit of everything up to the proof. */
 export const handshakeLimit = Duration.seconds(10)
 
 /** How long sessions may finish their transactions. */
 export const graceOf = ({ shutdown_grace }: Pick<ProxyConfig, "shutdown_grace">): Duration.Duration =>
   Duration.fromInputUnsafe(shutdown_grace ?? defaultProxySettings.shutdown_grace)
-
-/** The limits of the configured proxy, of which nothing is taken. */
-export const limitsOf = ({ limits }: ProxyConfig): Limits => {
-  const defaults = defaultAuthenticationLimits
-  const timeout = limits?.authentication_timeout ?? defaults.authentication_timeout
-  const authentication = { ...defaults, ...limits, authentication_timeout: Duration.fromInputUnsafe(timeout) }
-  return new Limits({ ...defaultConnectionLimits, ...limits }, authentication, monotonic)
-}
 
 /** Whether a peer must send a PROXY header that names the client. */
 export const trustedPeers = Effect.fnUntraced(function* (networks: ReadonlyArray<string> = []) {

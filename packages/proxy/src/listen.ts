@@ -16,7 +16,8 @@ export const listen = (config: ProxyConfig, onConnection: (socket: Socket) => vo
     Effect.callback<Server, CannotListen>((resume) => {
       const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, onConnection)
       server.once("error", (cause) => resume(new CannotListen({ reason: cause.message })))
-      server.listen({ host: config.host, port: config.port, backlog: 4_096 }, () => {
+      const { host, port, reuse_port = false } = config
+      server.listen({ host, port, backlog: 4_096, reusePort: reuse_port }, () => {
         server.on("error", () => {})
         resume(Effect.succeed(server))
       })

@@ -1,26 +1,25 @@
-/**
- * What serves the connections of a proxy in this process, wherever they come from: `Proxy` listens for them, and a
- * worker gets them from the process that listens.
- */
-import { randomUUID } from "node:crypto"
+/** What serves the connections of a proxy. `Proxy` listens for them. */
+import { createHmac, randomBytes, randomUUID } from "node:crypto"
 import type { Socket } from "node:net"
-import { Duration, Effect, type Scope } from "effect"
-import { CancelKeys, type CancelTarget } from "./connection/CancelKeys.ts"
-import type { Claims } from "./connection/Claims.ts"
+import { Duration, Effect, Redacted, type Scope } from "effect"
+import { CancelKeys } from "./connection/CancelKeys.ts"
 import { makeComputes } from "./connection/Computes.ts"
 import { serveConnection } from "./connection/Connection.ts"
+import { ConnectionLimiter, defaultConnectionLimits } from "./connection/ConnectionLimiter.ts"
 import { Connections } from "./connection/Connections.ts"
+import { cancelHere } from "./connection/cancel.ts"
 import { makeDeadlines } from "./connection/Deadlines.ts"
 import type { SharedState } from "./connection/SharedState.ts"
 import { makeTls, type UnusableCertificate } from "./connection/Tls.ts"
 import { makeActivityReports } from "./control-plane/ActivityReports.ts"
 import { makeAllowlistCache } from "./control-plane/AllowlistCache.ts"
-import type { ControlPlane } from "./control-plane/ControlPlane.ts"
+import { ControlPlane } from "./control-plane/ControlPlane.ts"
 import { makeEndpointCache } from "./control-plane/EndpointCache.ts"
 import { followChanges } from "./control-plane/followChanges.ts"
 import { makeRefusalReports } from "./control-plane/RefusalReports.ts"
 import { makeRun } from "./control-plane/Run.ts"
-import { AuditTrail } from "./outcomes/AuditTrail.ts"
+import { Buckets } from "./networks/Buckets.ts"
+import { AuditTrail, countIn } from "./outcomes/AuditTrail.ts"
 import { cuts, restarting } from "./outcomes/Refusal.ts"
 import {
   defaultProxySettings,
@@ -34,18 +33,28 @@ import {
 import { encodeFatal } from "./wire/ErrorResponse.ts"
 
 export interface ServingProxy {
-  /** Serves an accepted, paused socket with what it has of the limits. */
-  readonly serve: (socket: Socket, claims: Claims) => void
-  readonly cancelKeys: CancelKeys
+  /** Serves an accepted, paused socket. */
+  readonly serve: (socket: Socket) => void
   /** The number of connections that are relayed. */
   readonly connections: Effect.Effect<number>
   /** Ends the sessions: idle ones at once, others within `shutdown_grace`. Later connections are refused. */
   readonly drain: Effect.Effect<void>
 }
 
+/** Cancel requests per second of a network that are handed to other proxies, and the size of a burst. */
+const [handedOver, handedOverBurst] = [5, 50]
+
+/**
+ * What decoys derive from. All proxies of a platform have the same one, or a role that does not exist would be told by another
+ * salt at each of them.
+ */
+const decoySecretOf = ({ decoy_secret }: Pick<ProxyConfig, "decoy_secret">): Buffer =>
+  decoy_secret === undefined
+    ? randomBytes(32)
+    : createHmac("sha256", Redacted.value(decoy_secret)).update("decoys").digest()
+
 export const makeProxy = (
-  config: Omit<ProxyConfig, "host" | "port" | "limits">,
-  cancelTargetElsewhere: (key: Buffer) => Effect.Effect<CancelTarget | undefined>
+  config: Omit<ProxyConfig, "host" | "port">
 ): Effect.Effect<ServingProxy, UnreadableNetwork | UnusableCertificate, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
     const defaults = defaultProxySettings
@@ -55,6 +64,8 @@ export const makeProxy = (
     const trusted = yield* trustedPeers(config.trusted)
     const tls = config.tls === undefined ? undefined : yield* makeTls(config.tls)
     const context = yield* Effect.context()
+    const { cancel } = yield* ControlPlane
+    const limiter = new ConnectionLimiter({ ...defaultConnectionLimits, ...config.limits }, monotonic)
     const allowlists = yield* makeAllowlistCache({ refresh, max_stale })
     const shared: SharedState = {
       domain: config.domain,
@@ -65,7 +76,10 @@ export const makeProxy = (
       computes: yield* makeComputes(allowlists, monotonic),
       activity: yield* makeActivityReports(proxy_id, monotonic),
       cancelKeys: new CancelKeys(),
-      cancelTargetElsewhere,
+      cancelElsewhere: cancel,
+      handedOver: new Buckets(handedOver, handedOverBurst),
+      limiter,
+      decoySecret: decoySecretOf(config),
       audit: new AuditTrail(context),
       refusals: yield* makeRefusalReports(proxy_id, monotonic),
       connections: new Connections(),
@@ -74,12 +88,20 @@ export const makeProxy = (
       context,
       now: monotonic
     }
-    yield* followChanges(shared)
-    const { cancelKeys, connections } = shared
+    yield* followChanges({
+      allowlists,
+      endpoints: shared.endpoints,
+      cancelHere: (notice) => cancelHere(shared, notice)
+    })
+    const { connections } = shared
 
     return {
-      serve: (socket, claims) => serveConnection(shared, socket, claims),
-      cancelKeys,
+      serve: (socket) => {
+        const claims = limiter.open()
+        if (claims !== undefined) return serveConnection(shared, socket, claims)
+        socket.destroy()
+        countIn(context, "limit_connections")
+      },
       connections: Effect.sync(() => connections.relays.size),
       drain: Effect.gen(function* () {
         connections.drain(restarting(), encodeFatal(cuts.drain))

@@ -59,7 +59,7 @@ export const layerComputes = (settings: Settings, isRunner: boolean): Computes =
     case "static":
       return layerStaticComputes([
         ...settings.static_computes,
-        ...settings.static_endpoints.map((address) => ({ address, admin_url: null }))
+        ...settings.static_endpoints.map((address) => ({ address, admin_url: null, tls: null }))
       ])
     case "memory":
       return layerMemoryComputes

@@ -11,6 +11,7 @@ import { layerAdmin, type Unready } from "./admin.ts"
 import { hostPort } from "./announce.ts"
 import { controlPlaneAnswers, watchControlPlane } from "./controlPlaneAnswers.ts"
 import { layerProxy, ProxyState } from "./proxy.ts"
+import { endsWithParent } from "./proxyProcesses.ts"
 import { CannotStart, program, runProcess, withSettings } from "./run.ts"
 
 const main = withSettings(false, (settings, addresses) =>
@@ -54,4 +55,5 @@ const main = withSettings(false, (settings, addresses) =>
   }).pipe(Effect.provide(FetchHttpClient.layer))
 )
 
+if (process.send !== undefined) endsWithParent()
 runProcess(program({ name: "narthex-proxy", does: "Serve the Postgres proxy of a control plane" }, main))

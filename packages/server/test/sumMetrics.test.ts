@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { cumulative, sumMetrics } from "../../src/workers/sumMetrics.ts"
+import { cumulative, sumMetrics } from "../src/sumMetrics.ts"
 
 const text = (events: number, connections: number, below: number) => `# HELP events_total Connections.
 # TYPE events_total counter

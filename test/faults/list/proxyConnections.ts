@@ -83,18 +83,6 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         find: 'if (header._tag === "Refused") return client.end(new Hangup({ event: "proxy_header_refused" }))\n    return counted(header._tag === "Local" ? direct : header.source)',
         put: 'return counted(header._tag === "Proxied" ? header.source : direct)',
         why: "A trusted peer without a header is refused."
-      },
-      {
-        id: "connection-slot",
-        find: "client.end(tooMany(entered))",
-        put: "client.end(unavailable())",
-        why: "A client over the limit of an endpoint gets an error."
-      },
-      {
-        id: "connection-malformed",
-        find: 'if (reason === "malformed") return unknownEndpoint(name)',
-        put: 'if (reason !== "malformed") return unknownEndpoint(name)',
-        why: "A malformed id is reported as unknown, and different ids as contradictory."
       }
     ]
   },
@@ -120,12 +108,6 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         find: "    const kept = client.writableLength > 0\n    if",
         put: "    const kept = false\n    if",
         why: "Bytes that the client has not taken yet are not overwritten."
-      },
-      {
-        id: "relay-busy-once",
-        find: "if (idle && this.busy) this.#ends.events.busy()",
-        put: "if (this.busy) this.#ends.events.busy()",
-        why: "A session announces that it gets busy, not every message."
       }
     ]
   },
@@ -145,19 +127,6 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         find: "in_use: busy > 0 || idle_ms < quiet",
         put: "in_use: busy > 0",
         why: "Short queries in a row are one use."
-      }
-    ]
-  },
-  {
-    area: "proxy",
-    file: "packages/proxy/src/connection/route.ts",
-    tests: ["packages/proxy/test/connection/route.test.ts"],
-    faults: [
-      {
-        id: "twin-reserved",
-        find: "kept.endsWith(twinSuffix)",
-        put: "role.endsWith(twinSuffix)",
-        why: "Postgres truncates a longer name to that of a twin."
       }
     ]
   },

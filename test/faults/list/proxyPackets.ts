@@ -4,50 +4,6 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
-    file: "packages/proxy/src/workers/ArrivalQueue.ts",
-    tests: ["packages/proxy/test/workers/ArrivalQueue.test.ts"],
-    faults: [
-      {
-        id: "arrivals-turns",
-        find: "      this.#networks.delete(network)\n      const [oldest]",
-        put: "      if (waiting.size === 1) this.#networks.delete(network)\n      const [oldest]",
-        why: "Networks that wait for a worker take turns."
-      }
-    ]
-  },
-  {
-    area: "proxy",
-    file: "packages/proxy/src/connection/Buckets.ts",
-    tests: ["packages/proxy/test/connection/ConnectionLimiter.test.ts"],
-    faults: [
-      {
-        id: "limits-tokens",
-        find: "tokens >= 1 ? tokens - 1 : tokens, at: now",
-        put: "tokens >= 1 ? tokens : tokens, at: now",
-        why: "Each attempt takes a token."
-      },
-      {
-        id: "limits-refill",
-        find: "((now - level.at) / 1_000) * this.#rate)",
-        put: "0)",
-        why: "Tokens come back with time."
-      },
-      {
-        id: "limits-burst",
-        find: "Math.min(this.#burst, level.tokens",
-        put: "Math.max(this.#burst, level.tokens",
-        why: "No more than the burst gathers."
-      },
-      {
-        id: "limits-answer",
-        find: "    return tokens >= 1\n",
-        put: "    return tokens > 1\n",
-        why: "The last token is good for an attempt."
-      }
-    ]
-  },
-  {
-    area: "proxy",
     file: "packages/proxy/src/connection/ConnectionLimiter.ts",
     tests: ["packages/proxy/test/connection/ConnectionLimiter.test.ts"],
     faults: [
@@ -62,36 +18,6 @@ export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
         find: "(this.#taken.get(key) ?? 1) - 1",
         put: "(this.#taken.get(key) ?? 1)",
         why: "A released slot is free again."
-      },
-      {
-        id: "attempts-known",
-        find: "this.#endpointAttempts.take(known ? id :",
-        put: "this.#endpointAttempts.take(true ? id :",
-        why: "Attempts of strangers refuse no known user."
-      },
-      {
-        id: "limits-network",
-        find: "if (this.#halfOpenNetwork.take(network)) return true",
-        put: "return true",
-        why: "One network has a part of the half-open connections."
-      },
-      {
-        id: "limits-network-refused",
-        find: "    this.#halfOpen.give(address)\n    return false",
-        put: "    return false",
-        why: "A connection that is refused takes nothing."
-      },
-      {
-        id: "limits-neighbours",
-        find: "!this.#attempts.take(network, now)",
-        put: "!this.#attempts.take(peer.text, now)",
-        why: "Attempts are counted for the neighbourhood of an address."
-      },
-      {
-        id: "limits-half-open",
-        find: "machine(peer)]",
-        put: "neighbourhood(peer)]",
-        why: "Half-open connections are counted for one address."
       },
       {
         id: "limits-endpoint-key",

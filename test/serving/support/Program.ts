@@ -14,7 +14,7 @@ import { listenedBy } from "./sockets.ts"
 
 const dist = resolve(import.meta.dirname, "../../../packages/server/dist")
 
-export type ProgramName = "platform" | "server" | "proxy" | "proxy-worker"
+export type ProgramName = "platform" | "server" | "proxy"
 export type Environment = Readonly<Record<string, string>>
 
 /** What a child needs of this environment; no setting of the platform comes from outside the test. */

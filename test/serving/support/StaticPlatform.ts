@@ -1,13 +1,16 @@
 /** A platform whose one compute is the test's Postgres, with a project, and sessions of clients through its proxies. */
-import { randomUUID } from "node:crypto"
+import { randomBytes, randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Redacted } from "effect"
 import postgres from "postgres"
 import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
+import { provingGroup } from "../../../packages/postgres/test/support/ServerProcess.ts"
 import { begin } from "../../../packages/proxy/test/support/programs.ts"
 import { eventually } from "../../harness/eventually.ts"
 import { ask, signIn } from "./ask.ts"
 import { type Environment, Program } from "./Program.ts"
 import { Serving } from "./Serving.ts"
+
+const password = "visiting"
 
 /** Where the test's Postgres listens, as `NARTHEX_STATIC_ENDPOINTS` names a server. */
 const addressOf = (database: Redacted.Redacted<string>) => {
@@ -34,6 +37,15 @@ export class StaticPlatform extends Context.Service<
     StaticPlatform,
     Effect.gen(function* () {
       const { database, environment, issuer } = yield* Serving
+      const { admin } = yield* PostgresServer
+      const visitor = `visitor_${randomBytes(8).toString("hex")}`
+      yield* admin(
+        `do $$ begin create role ${provingGroup}; exception when duplicate_object or unique_violation then null; end $$`
+      )
+      yield* Effect.acquireRelease(
+        admin(`create role ${visitor} login password '${password}' in role ${provingGroup}`),
+        () => admin(`drop role ${visitor}`)
+      )
       const computes = { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_ENDPOINTS: addressOf(database) }
       const server = yield* Program.start("server", ["--roles", "api,runner"], { ...environment, ...computes })
       const url = server.address("api")
@@ -48,11 +60,18 @@ export class StaticPlatform extends Context.Service<
           (answer) => answer.body.endpoint.current_state === "idle"
         )
       )
+      // Its server authenticates clients itself, so no client can start it.
+      yield* call("POST", `/v1/projects/${project}/endpoints/${endpoint}/start`)
+      yield* eventually(
+        "the endpoint to be started",
+        Effect.map(
+          call("GET", `/v1/projects/${project}/endpoints/${endpoint}`),
+          (answer) => answer.body.endpoint.current_state === "active"
+        )
+      )
       const through = (proxy: string) => {
         const direct = new URL(Redacted.value(database))
-        const user = direct.username || direct.searchParams.get("user")
-        const password = direct.password === "" ? "" : `:${direct.password}`
-        return `postgresql://${user}${password}@${proxy}${direct.pathname}?options=endpoint%3D${endpoint}`
+        return `postgresql://${visitor}:${password}@${proxy}${direct.pathname}?options=endpoint%3D${endpoint}`
       }
       // Clients' address of the API leads nowhere from here.
       const reach = { NARTHEX_API_URL: "http://127.0.0.1:1", NARTHEX_API_INTERNAL_URL: url }

@@ -31,6 +31,10 @@ const initdb = [
   "--wal-segsize=4" // MB, a quarter of the default: every copy of the cluster has one
 ]
 
+/** Roles of this group prove their passwords, as clients of a proxy must. */
+export const provingGroup = "proving"
+const access = `local all +${provingGroup} scram-sha-256\nlocal all all trust\n`
+
 /**
  * Puts a fresh cluster in the cache. Of several concurrent calls the first to rename wins, and the others remove
  * theirs.
@@ -40,6 +44,7 @@ const initialise = async (bin: string, owner: Account, template: string): Promis
   const staged = `${template}.${randomBytes(6).toString("hex")}`
   try {
     await run(`${bin}initdb`, ["-D", join(scratch, "data"), ...initdb], { ...owner, cwd: scratch })
+    await writeFile(join(scratch, "data", "pg_hba.conf"), access)
     await run("cp", ["-a", join(scratch, "data"), staged])
     await rename(staged, template).catch(() => rm(staged, { recursive: true, force: true }))
   } finally {
@@ -50,7 +55,7 @@ const initialise = async (bin: string, owner: Account, template: string): Promis
 /** A directory with a fresh cluster. Copies keep their owner, so each owner has a template. */
 const cluster = async (bin: string, owner: Account): Promise<string> => {
   const { stdout } = await run(`${bin}postgres`, ["--version"])
-  const name = `${stdout.trim().replaceAll(/[^\w.]+/g, "-")}-${owner?.uid ?? "own"}`
+  const name = `${stdout.trim().replaceAll(/[^\w.]+/g, "-")}-${owner?.uid ?? "own"}-2`
   const template = join(await cacheDirectory("postgres"), name)
   const there = await stat(template).then(
     () => true,

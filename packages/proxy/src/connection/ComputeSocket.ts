@@ -3,12 +3,13 @@
  *
  * Node allocates 64 kB for every read of an ordinary socket, also for the 50 bytes that answer a query, and gives most
  * of it back: with many short queries the collector of garbage takes a fifth of the time. Here a session has 1 kB, 4 kB
- * from the first read that fills it, and more while it reads long results.
+ * from the first read that fills it, and more while it reads long results. With TLS, Node allocates what it decrypts.
  *
  * Pitfall: reusing the buffer while its bytes are being written. A write that the kernel did not take at once refers to
  * them until it has ended, so the buffer then belongs to that write, and the next read gets another one.
  */
 import { connect, type NetConnectOpts, type Socket } from "node:net"
+import type { TLSSocket } from "node:tls"
 
 /**
  * Takes bytes, which are valid during the call. Returns whether it keeps them: a buffer of which bytes are kept is not
@@ -31,9 +32,15 @@ export class ComputeSocket {
   #kept = false
   #full = false
 
-  constructor(options: NetConnectOpts) {
-    const onread = { buffer: () => this.#next(), callback: (length: number) => this.#read(length) }
-    this.socket = connect({ ...options, onread })
+  /** Connects, or takes a connection of TLS. */
+  constructor(to: NetConnectOpts | { readonly secured: TLSSocket }) {
+    if ("secured" in to) {
+      this.socket = to.secured
+      to.secured.on("data", (bytes: Buffer) => void this.receive(bytes))
+    } else {
+      const onread = { buffer: () => this.#next(), callback: (length: number) => this.#read(length) }
+      this.socket = connect({ ...to, onread })
+    }
   }
 
   #read(length: number): boolean {

@@ -1,16 +1,16 @@
 /**
- * WAKE and DIAL: from an admitted client to a compute that has answered.
+ * WAKE, DIAL and LOG IN: from an admitted client to a session at a compute.
  *
  * 1. DIAL the address that the control plane named, or that a wake has returned since it was asked.
- * 2. WAKE: at most 30 s; concurrent wakes of an endpoint for one client address and kind share a call. The control
- *    plane checks the address again.
+ * 2. WAKE: at most 30 s; concurrent wakes of an endpoint for one client address share a call. The control plane checks the
+ *    address again.
  * 3. ALLOW again, because the rules may have changed during the wait. Then DIAL.
  * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms. The control
  *    plane gets the generation that could not be connected to, and has verified whether it runs.
  */
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { Data, Effect, Exit, type Scope } from "effect"
+import { Effect, Exit, type Scope } from "effect"
 import type { Admitted, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"
 import type { AllowlistCache, RulesUnknown } from "../control-plane/AllowlistCache.ts"
 import {
@@ -25,14 +25,11 @@ import {
 import { type Cancel, makeRun, type OnExit } from "../control-plane/Run.ts"
 import { makeSingleFlight } from "../control-plane/SingleFlight.ts"
 import { count } from "../outcomes/AuditTrail.ts"
-import type { Claims } from "./Claims.ts"
-import { ComputeGone, type Dialled, type Dialler, dial } from "./dial.ts"
-
-/** Clients that did not authenticate have woken the endpoint too often. */
-export class TooManyWakes extends Data.TaggedError("TooManyWakes")<{ readonly endpoint_id: EndpointId }> {}
+import type { Refusal, ServerError } from "../outcomes/Refusal.ts"
+import { ComputeGone, type Dialler } from "./connectCompute.ts"
+import { dial, type Login, type Opened } from "./dial.ts"
 
 type WakeError =
-  | TooManyWakes
   | EndpointUnknown
   | EndpointDisabled
   | AddressNotListed
@@ -40,9 +37,9 @@ type WakeError =
   | WakeTimedOut
   | ControlPlaneUnreachable
 
-export type ReachError = WakeError | ComputeGone | NotListed | RulesTooOld | RulesUnknown
+export type ReachError = WakeError | ComputeGone | NotListed | RulesTooOld | RulesUnknown | Refusal | ServerError
 
-export interface Reached extends Dialled {
+export interface Reached extends Opened {
   readonly compute: RunningCompute
   /** The result of the last allowlist check. */
   readonly admitted: Admitted
@@ -57,23 +54,15 @@ export interface Located {
 
 export interface Computes {
   /**
-   * Connects to the compute of the endpoint, waking it if necessary, and sends the startup packet. `mayWake` is asked
-   * before a wake that no client of the same `kind` has begun at the endpoint.
+   * Opens a session at the compute of the endpoint, waking it if necessary. Each attempt has a login of its own.
    */
   readonly reach: (
     admitted: Admitted,
     located: Located,
-    startup: Buffer,
-    waker: Waker,
+    login: () => Login,
     dialler: Dialler,
     onExit: OnExit<Reached, ReachError>
   ) => Cancel
-}
-
-/** Who wakes: clients of one kind and address share a call. */
-export interface Waker {
-  readonly kind: "known" | "stranger"
-  readonly mayWake: Claims["mayWake"]
 }
 
 const maximumRetries = 5
@@ -93,12 +82,10 @@ export const makeComputes = (
 
     const woken = new Map<EndpointId, { readonly compute: RunningCompute; readonly at: number }>()
 
-    const wake = (admitted: Admitted, { kind, mayWake }: Waker, unreachable: number | undefined) =>
+    const wake = (admitted: Admitted, unreachable: number | undefined) =>
       flights.join(
-        `${admitted.endpoint_id} ${admitted.client_address} ${kind}`,
-        Effect.flatMap(asEffect(mayWake), (may) =>
-          may ? count("wake") : Effect.fail(new TooManyWakes({ endpoint_id: admitted.endpoint_id }))
-        ).pipe(
+        `${admitted.endpoint_id} ${admitted.client_address}`,
+        count("wake").pipe(
           Effect.andThen(control.wake(admitted, unreachable)),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => timedOut(admitted.endpoint_id) }),
           Effect.tap((compute) => Effect.sync(() => woken.set(admitted.endpoint_id, { compute, at: now() })))
@@ -120,26 +107,23 @@ export const makeComputes = (
     const wakeAndDial = (
       before: Admitted,
       unreachable: number | undefined,
-      startup: Buffer,
-      waker: Waker,
+      login: () => Login,
       dialler: Dialler,
       retry: number
     ): Effect.Effect<Reached, ReachError> =>
       Effect.gen(function* () {
-        const compute = yield* wake(before, waker, unreachable)
+        const compute = yield* wake(before, unreachable)
         const admitted = yield* allowlists.check(before)
-        const outcome = yield* dialled(admitted, compute.address, startup, dialler)
-        return outcome instanceof ComputeGone
-          ? yield* retryAfter(outcome, admitted, compute, startup, waker, dialler, retry)
-          : { ...outcome, compute, admitted }
+        const outcome = yield* dialled(admitted, compute, login(), dialler)
+        if (outcome instanceof ComputeGone) return yield* retryAfter(outcome, admitted, compute, login, dialler, retry)
+        return "server" in outcome ? { ...outcome, compute, admitted } : yield* Effect.fail(outcome)
       })
 
     const retryAfter = (
       gone: ComputeGone,
       admitted: Admitted,
       compute: RunningCompute,
-      startup: Buffer,
-      waker: Waker,
+      login: () => Login,
       dialler: Dialler,
       retry: number
     ): Effect.Effect<Reached, ReachError> =>
@@ -147,32 +131,29 @@ export const makeComputes = (
         ? Effect.fail(gone)
         : Effect.andThen(
             Effect.sleep(20 * 2 ** retry),
-            wakeAndDial(admitted, compute.generation, startup, waker, dialler, retry + 1)
+            wakeAndDial(admitted, compute.generation, login, dialler, retry + 1)
           )
 
     return {
-      reach: (admitted, located, startup, waker, dialler, onExit) => {
+      reach: (admitted, located, login, dialler, onExit) => {
         const compute = located.compute ?? justWoken(admitted.endpoint_id, located.asked_at)
-        if (compute === undefined) return run(wakeAndDial(admitted, undefined, startup, waker, dialler, 0), onExit)
+        if (compute === undefined) return run(wakeAndDial(admitted, undefined, login, dialler, 0), onExit)
         // A compute that runs, as nearly always, is reached without a fiber.
-        let cancel = dial(admitted, compute.address, startup, dialler, (outcome) => {
+        let cancel = dial(admitted, compute, login(), dialler, (outcome) => {
           if (outcome instanceof ComputeGone)
-            cancel = run(retryAfter(outcome, admitted, compute, startup, waker, dialler, 0), onExit)
-          else onExit(Exit.succeed({ ...outcome, compute, admitted }))
+            cancel = run(retryAfter(outcome, admitted, compute, login, dialler, 0), onExit)
+          else onExit("server" in outcome ? Exit.succeed({ ...outcome, compute, admitted }) : Exit.fail(outcome))
         })
         return () => cancel()
       }
     }
   })
 
-const asEffect = (mayWake: Waker["mayWake"]) =>
-  Effect.callback<boolean>((resume) => Effect.sync(mayWake((may) => resume(Effect.succeed(may)))))
-
 /** An attempt of a fiber. Its socket is paused, because the fiber may go on later. */
-const dialled = (admitted: Admitted, address: string, startup: Buffer, dialler: Dialler) =>
-  Effect.callback<Dialled | ComputeGone>((resume) => {
-    const cancel = dial(admitted, address, startup, dialler, (outcome) => {
-      if (!(outcome instanceof ComputeGone)) outcome.server.socket.pause()
+const dialled = (admitted: Admitted, compute: RunningCompute, login: Login, dialler: Dialler) =>
+  Effect.callback<Parameters<Parameters<typeof dial>[4]>[0]>((resume) => {
+    const cancel = dial(admitted, compute, login, dialler, (outcome) => {
+      if ("server" in outcome) outcome.server.socket.pause()
       resume(Effect.succeed(outcome))
     })
     return Effect.sync(cancel)

@@ -1,31 +1,39 @@
 /**
- * Limits the number of connections and the rate of attempts.
+ * The limits of one proxy process, and what each connection takes of them.
  *
- * Pure counting in one process. Refusing a TLS connection costs eight times as much as refusing a plain one, so ACCEPT
- * applies its limits before it reads a byte. The limits of an endpoint apply after the allowlist, so that clients that
- * are not listed cannot exhaust them.
+ * | Until the client has proved itself | Afterwards |
+ * |---|---|
+ * | connections in total, half of them at most half-open | connections to the endpoint |
+ * | half-open connections of a machine and of a network | connections to the endpoints of an organization |
+ * | attempts of a network; failed proofs of a network at an endpoint | |
+ *
+ * A network is a /24 or /48, a machine an IPv4 address or a /64. When the half-open ones reach their half, the oldest of the
+ * network with the most is dropped, so that silent strangers never keep an owner out.
+ *
+ * Refusing a TLS connection costs eight times as much as refusing a plain one, so ACCEPT applies its limits before it reads a
+ * byte. The limits of an endpoint apply after the proof: no stranger uses them up.
  */
 import type { EndpointId, OrgId } from "@narthex/core"
 import { type Address, machine, neighbourhood } from "../networks/Address.ts"
-import { Buckets } from "./Buckets.ts"
+import { Buckets } from "../networks/Buckets.ts"
 
 export interface ConnectionLimits {
   /** Connections of all clients. */
   readonly connections: number
-  /** Connections of one address (IPv6: a /64) that are not relayed yet. Beyond it they are closed without an answer. */
+  /** Half-open connections of one machine. Beyond it they are closed without an answer. */
   readonly half_open: number
-  /** Those of one /24 or /48, so that no network takes all `connections` without opening a session. */
+  /** Those of one network. */
   readonly half_open_per_network: number
-  /** Attempts per second of one /24 or /48, and the size of a burst. */
+  /** Attempts per second of one network, and the size of a burst. */
   readonly attempts: number
   readonly attempts_burst: number
+  /** Failed proofs per second of one network at one endpoint, and the size of a burst. */
+  readonly failures: number
+  readonly failures_burst: number
   /** Connections to the endpoints of one organization. */
   readonly org_connections: number
   /** Connections to one endpoint: fewer than its Postgres takes, so that some stay for the platform. */
   readonly endpoint_connections: number
-  /** Attempts per second at one endpoint, and the size of a burst: of known users, and as many of all others. */
-  readonly endpoint_attempts: number
-  readonly endpoint_attempts_burst: number
 }
 
 export const defaultConnectionLimits: ConnectionLimits = {
@@ -34,11 +42,14 @@ export const defaultConnectionLimits: ConnectionLimits = {
   half_open_per_network: 1_000,
   attempts: 500,
   attempts_burst: 2_000,
+  failures: 10,
+  failures_burst: 100,
   org_connections: 1_000,
-  endpoint_connections: 90,
-  endpoint_attempts: 500,
-  endpoint_attempts_burst: 2_000
+  endpoint_connections: 90
 }
+
+/** Which limit of the endpoint or its organization is reached. */
+export type Limit = "connections" | "organization"
 
 /** Counts slots by key. A key without slots in use takes no memory. */
 class Slots {
@@ -65,57 +76,89 @@ class Slots {
   }
 }
 
+interface HalfOpen {
+  readonly machine: string
+  readonly network: string
+  readonly drop: () => void
+}
+
 export class ConnectionLimiter {
   readonly #all: Slots
-  readonly #halfOpen: Slots
-  readonly #halfOpenNetwork: Slots
+  readonly #mostHalfOpen: number
+  readonly #machines: Slots
+  readonly #mostOfNetwork: number
+  /** The half-open connections of each network, the oldest first. */
+  readonly #networks = new Map<string, Set<HalfOpen>>()
+  #halfOpen = 0
   readonly #attempts: Buckets
+  readonly #failures: Buckets
   readonly #organization: Slots
   readonly #endpoint: Slots
-  readonly #endpointAttempts: Buckets
+  readonly #now: () => number
 
-  constructor(settings: ConnectionLimits) {
+  /** `now` is a monotonic clock in milliseconds. */
+  constructor(settings: ConnectionLimits, now: () => number) {
     this.#all = new Slots(settings.connections)
-    this.#halfOpen = new Slots(settings.half_open)
-    this.#halfOpenNetwork = new Slots(settings.half_open_per_network)
+    this.#mostHalfOpen = Math.max(1, Math.ceil(settings.connections / 2))
+    this.#machines = new Slots(settings.half_open)
+    this.#mostOfNetwork = settings.half_open_per_network
     this.#attempts = new Buckets(settings.attempts, settings.attempts_burst)
+    this.#failures = new Buckets(settings.failures, settings.failures_burst)
     this.#organization = new Slots(settings.org_connections)
     this.#endpoint = new Slots(settings.endpoint_connections)
-    this.#endpointAttempts = new Buckets(settings.endpoint_attempts, settings.endpoint_attempts_burst)
+    this.#now = now
   }
 
-  /** Takes one of `connections`, if there is one left. */
-  takeConnection(): boolean {
-    return this.#all.take("")
+  /** Takes one of all connections; `undefined` if there is none left. */
+  open(): Claims | undefined {
+    return this.#all.take("") ? new Claims(this) : undefined
   }
 
-  giveConnection(): void {
+  close(): void {
     this.#all.give("")
   }
 
   /**
-   * Takes a half-open connection of this peer; `false` if its address or its network has reached a limit. `now` in
-   * milliseconds.
+   * Takes a half-open connection of this peer; `undefined` if its machine or its network has reached a limit. `drop` is called
+   * when it has to make room.
    */
-  takeHandshake(peer: Address, now: number): boolean {
-    const [network, address] = [neighbourhood(peer), machine(peer)]
-    if (!this.#attempts.take(network, now) || !this.#halfOpen.take(address)) return false
-    if (this.#halfOpenNetwork.take(network)) return true
-    this.#halfOpen.give(address)
-    return false
+  takeHalfOpen(peer: Address, drop: () => void): HalfOpen | undefined {
+    const it: HalfOpen = { machine: machine(peer), network: neighbourhood(peer), drop }
+    if (!this.#attempts.take(it.network, this.#now())) return undefined
+    const others = this.#networks.get(it.network) ?? new Set()
+    if (others.size >= this.#mostOfNetwork || !this.#machines.take(it.machine)) return undefined
+    if (this.#halfOpen >= this.#mostHalfOpen) this.#dropOne()
+    this.#networks.set(it.network, others.add(it))
+    this.#halfOpen++
+    return it
   }
 
-  giveHandshake(peer: Address): void {
-    this.#halfOpen.give(machine(peer))
-    this.#halfOpenNetwork.give(neighbourhood(peer))
+  giveHalfOpen(it: HalfOpen): void {
+    const ofNetwork = this.#networks.get(it.network)
+    if (ofNetwork?.delete(it) !== true) return
+    if (ofNetwork.size === 0) this.#networks.delete(it.network)
+    this.#machines.give(it.machine)
+    this.#halfOpen--
   }
 
-  /**
-   * Counts an attempt to connect to this endpoint; `false` if there were too many. `known`: of a user that has authenticated
-   * there, so that attempts of strangers refuse no owner. `now` in milliseconds.
-   */
-  attempt(id: EndpointId, known: boolean, now: number): boolean {
-    return this.#endpointAttempts.take(known ? id : `${id} unknown`, now)
+  /** Drops the oldest half-open connection of the network with the most. */
+  #dropOne(): void {
+    let most: Set<HalfOpen> | undefined
+    for (const ofNetwork of this.#networks.values())
+      if (most === undefined || ofNetwork.size > most.size) most = ofNetwork
+    const [oldest] = most ?? []
+    if (oldest === undefined) return
+    this.giveHalfOpen(oldest)
+    oldest.drop()
+  }
+
+  /** Whether the network has failed too often at the endpoint to try a proof now. */
+  mayProve(endpoint: EndpointId, peer: Address): boolean {
+    return this.#failures.has(failureKey(endpoint, peer), this.#now())
+  }
+
+  failed(endpoint: EndpointId, peer: Address): void {
+    this.#failures.take(failureKey(endpoint, peer), this.#now())
   }
 
   /** Takes a connection to an endpoint of this organization, if there is one left. */
@@ -134,5 +177,53 @@ export class ConnectionLimiter {
 
   giveEndpoint(id: EndpointId): void {
     this.#endpoint.give(id)
+  }
+}
+
+const failureKey = (endpoint: EndpointId, peer: Address) => `${endpoint} ${neighbourhood(peer)}`
+
+/** What one connection has of the limits, from ACCEPT to its end. Each is in a field of its own, as long as a session lasts. */
+export class Claims {
+  readonly #limiter: ConnectionLimiter
+  #halfOpen: HalfOpen | undefined
+  #organization: OrgId | undefined
+  #endpoint: EndpointId | undefined
+  #open = true
+
+  constructor(limiter: ConnectionLimiter) {
+    this.#limiter = limiter
+  }
+
+  /** ACCEPT: from here the connection is half-open. `false`: a limit of its machine or network is reached. */
+  handshake(peer: Address, drop: () => void): boolean {
+    this.#halfOpen = this.#limiter.takeHalfOpen(peer, drop)
+    return this.#halfOpen !== undefined
+  }
+
+  /** The client has proved itself, or its connection ends: it is not half-open any more. */
+  proved(): void {
+    if (this.#halfOpen !== undefined) this.#limiter.giveHalfOpen(this.#halfOpen)
+    this.#halfOpen = undefined
+  }
+
+  /** LIMIT: takes a connection to the endpoint. An older control plane does not name the organization. */
+  enter(endpoint: EndpointId, organization: OrgId | undefined): Limit | undefined {
+    if (organization !== undefined) {
+      if (!this.#limiter.takeOrganization(organization)) return "organization"
+      this.#organization = organization
+    }
+    if (!this.#limiter.takeEndpoint(endpoint)) return "connections"
+    this.#endpoint = endpoint
+    return undefined
+  }
+
+  /** Gives everything back. Idempotent. */
+  close(): void {
+    if (!this.#open) return
+    this.#open = false
+    if (this.#endpoint !== undefined) this.#limiter.giveEndpoint(this.#endpoint)
+    if (this.#organization !== undefined) this.#limiter.giveOrganization(this.#organization)
+    this.proved()
+    this.#limiter.close()
   }
 }

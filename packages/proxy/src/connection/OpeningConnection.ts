@@ -9,17 +9,20 @@ import type { Socket } from "node:net"
 import { Effect } from "effect"
 import type { Cancel } from "../control-plane/Run.ts"
 import { countIn } from "../outcomes/AuditTrail.ts"
-import { type Hangup, Refusal } from "../outcomes/Refusal.ts"
+import { Hangup, Refusal, ServerError } from "../outcomes/Refusal.ts"
 import { encodeFatal } from "../wire/ErrorResponse.ts"
-import type { Claims } from "./Claims.ts"
-import type { ComputeSocket } from "./ComputeSocket.ts"
+import type { Claims } from "./ConnectionLimiter.ts"
 import type { Opening } from "./Connections.ts"
-import type { Dialler } from "./dial.ts"
+import type { Dialler } from "./connectCompute.ts"
 import type { SharedState } from "./SharedState.ts"
 import { SocketReader } from "./SocketReader.ts"
 
 /** How long a client may take to close after its last bytes were sent, in milliseconds. */
 const closeGrace = 1_000
+
+const tooSlow = new Hangup({ event: "too_slow" })
+const noRoom = new Hangup({ event: "limit_half_open" })
+const left = new Hangup({ event: "client_left" })
 
 export class OpeningConnection implements Opening, Dialler {
   readonly shared: SharedState
@@ -29,10 +32,14 @@ export class OpeningConnection implements Opening, Dialler {
   reader: SocketReader
   /** Whether an ErrorResponse may be sent. Before the startup packet libpq hides or misreads it. */
   answerable = false
-  compute: ComputeSocket | undefined
+  /** What binds authentication to the connection of TLS. */
+  binding: Buffer | undefined
+  /** How the connection ends when its client has not proved itself in time. */
+  late: Refusal | Hangup = tooSlow
+  compute: Dialler["compute"]
   /** The socket that was accepted, which the one of TLS is over. */
   readonly accepted: Socket
-  /** Ends the time limit of ACCEPT, FIRST and STARTUP. */
+  /** Ends the time limit of everything up to the proof. */
   readonly #inTime: Cancel
   /** Ends what the connection waits for. */
   #stop: Cancel | undefined
@@ -40,7 +47,7 @@ export class OpeningConnection implements Opening, Dialler {
   #closed = false
 
   /** The connection counts as open from here. */
-  constructor(shared: SharedState, socket: Socket, claims: Claims, late: Hangup) {
+  constructor(shared: SharedState, socket: Socket, claims: Claims) {
     this.shared = shared
     this.claims = claims
     this.socket = socket
@@ -48,7 +55,7 @@ export class OpeningConnection implements Opening, Dialler {
     this.reader = new SocketReader(socket)
     shared.connections.opened()
     shared.connections.openings.add(this)
-    this.#inTime = shared.deadlines.begin(() => this.end(late))
+    this.#inTime = shared.deadlines.begin(() => this.end(this.late))
   }
 
   /** Waits, and goes on with `then` unless the connection has ended in between. */
@@ -84,17 +91,29 @@ export class OpeningConnection implements Opening, Dialler {
     Effect.runForkWith(context)(Effect.logError("a connection ended with a defect", defect))
   }
 
-  /** ACCEPT, FIRST and STARTUP are over. */
-  begun(): void {
+  /** Notices from here on that the client leaves, until the next read. `false`: it has left. */
+  watch(): boolean {
+    const there = this.reader.watch(() => this.end(left))
+    if (!there) this.end(left)
+    return there
+  }
+
+  /** Half-open connections make room for others. */
+  readonly drop = (): void => this.end(noRoom)
+
+  /** The client has proved itself: its connection is not half-open any more. */
+  proved(): void {
     this.#inTime()
+    this.claims.proved()
   }
 
   /** Ends the connection, with an answer if the client can read one. */
-  end(why: Refusal | Hangup): void {
+  end(why: Refusal | ServerError | Hangup): void {
     if (this.#over) return
     this.#finish()
     countIn(this.shared.context, why.event)
     if (why instanceof Refusal && this.answerable) this.#closeAfter(encodeFatal(why))
+    else if (why instanceof ServerError) this.#closeAfter(why.bytes)
     else this.#close()
   }
 

@@ -1,72 +1,55 @@
 /**
  * RELAY and CUT: copies bytes between two sockets, on raw `node:net`, with pause and resume as backpressure.
  *
- * No fiber runs: a callback tells when both sides are closed. Message headers are walked for three
- * purposes: the cancel key, whether the session is idle, and where a FATAL may be inserted.
+ * No fiber runs: a callback tells when both sides are closed. Message headers are walked for two purposes: whether the session
+ * is idle, and where a FATAL may be inserted.
  *
  * Pitfall: taking the last ReadyForQuery with status `I` for idleness. A client may send two queries and wait an hour
  * for the second one, or send a query with Flush in place of Sync, which has no ReadyForQuery. A session is idle only
  * if everything that it sent has had its ReadyForQuery.
- * Pitfall: relaying an AuthenticationOk that the server was not asked to earn. A server that trusts the account of the proxy
- * would serve every name that a client sends, so a session whose server asks for no proof ends.
  */
 import type { Socket } from "node:net"
-import { cuts } from "../outcomes/Refusal.ts"
-import { encodeFatal } from "../wire/ErrorResponse.ts"
 import { MessageWalker } from "../wire/MessageWalker.ts"
 import { type ComputeSocket, discard } from "./ComputeSocket.ts"
 
 export interface RelayEnds {
   readonly client: Socket
   readonly server: ComputeSocket
-  /** The bytes that each side sent before the relay began. */
+  /** What the client has sent ahead of the relay, and what it gets first: whole messages, to the first ReadyForQuery. */
   readonly fromClient: Buffer
-  readonly fromServer: Buffer
-  readonly events: RelayEvents
+  readonly greeting: Buffer
+  /** Called each time that an idle session gets busy. */
+  readonly busy: () => void
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
-export interface RelayEvents {
-  readonly cancelKey: (key: Buffer) => void
-  /** Called once, when the client has authenticated and the compute is ready for its first query. */
-  readonly authenticated: () => void
-  /** Called each time that an idle session gets busy. */
-  readonly busy: () => void
-}
-
 const code = (letter: string) => letter.charCodeAt(0)
 const [query, sync, functionCall] = [code("Q"), code("S"), code("F")]
-const [backendKeyData, readyForQuery, copyInResponse, authentication] = [code("K"), code("Z"), code("G"), code("R")]
+const [readyForQuery, copyInResponse] = [code("Z"), code("G")]
 const idleStatus = code("I")
-/** Messages of the extended protocol, which a later Sync ends: Parse, Bind, Describe, Execute, Close, Flush. */
-const unsynced = new Set(["P", "B", "D", "E", "C", "H"].map(code))
+/** Messages of the extended protocol that begin a transaction, which a later Sync ends: Parse, Bind, Describe, Execute. */
+const unsynced = new Set(["P", "B", "D", "E"].map(code))
 const wantsNone = () => false
-const wants = (type: number) => type === readyForQuery || type === backendKeyData || type === authentication
-/** The first four bytes of an Authentication message that asks for nothing (any more). */
-const authenticationOk = 0
+const wants = (type: number) => type === readyForQuery
 /** How long a cut waits for a message boundary, in milliseconds. */
 const cutGrace = 2_000
 /** How long a client may keep its side open after the server has closed, in milliseconds. */
 const closeGrace = 5_000
 
 export class Relay {
-  readonly #ends: Omit<RelayEnds, "fromClient" | "fromServer">
+  readonly #ends: Omit<RelayEnds, "fromClient" | "greeting">
   readonly #client: Socket
   readonly #server: Socket
   /** The bytes from before the relay began, until it begins. */
-  #before: Pick<RelayEnds, "fromClient" | "fromServer"> | undefined
+  #before: Pick<RelayEnds, "fromClient" | "greeting"> | undefined
   readonly #toServer: MessageWalker
   readonly #toClient: MessageWalker
-  /** The number of outstanding ReadyForQuery messages. The first one ends authentication. */
-  #outstanding = 1
+  /** The number of outstanding ReadyForQuery messages. That of the greeting is not counted. */
+  #outstanding = 0
   #status = idleStatus
   /** Whether extended-protocol messages were sent after the last Sync. */
   #unsynced = false
-  #authenticated = false
-  /** Whether the server has asked the client for a proof, and whether it has let the client in without one. */
-  #asked = false
-  #unproven = false
   #copyIn = false
   #lastActive: number
   #fatal: Buffer | undefined
@@ -76,11 +59,11 @@ export class Relay {
   #clientClosed = false
   #serverClosed = false
 
-  constructor({ fromClient, fromServer, ...ends }: RelayEnds) {
+  constructor({ fromClient, greeting, ...ends }: RelayEnds) {
     this.#ends = ends
     this.#client = ends.client
     this.#server = ends.server.socket
-    this.#before = { fromClient, fromServer }
+    this.#before = { fromClient, greeting }
     this.#lastActive = ends.now()
     this.#toServer = new MessageWalker({ wants: wantsNone, message: (type) => this.#onClientMessage(type) })
     this.#toClient = new MessageWalker({ wants, message: (type, body) => this.#onServerMessage(type, body) })
@@ -121,9 +104,9 @@ export class Relay {
       client.on("data", this.#fromClient)
       this.#ends.server.receive = this.#fromServer
       this.#ends.server.expectsMore = () => this.busy
-      const { fromClient, fromServer } = this.#before ?? {}
+      const { fromClient, greeting } = this.#before ?? {}
+      if (greeting !== undefined) this.#fromServer(greeting)
       if (fromClient !== undefined && fromClient.length > 0) this.#fromClient(fromClient)
-      if (fromServer !== undefined) this.#fromServer(fromServer)
     }
     this.#before = undefined
     // Events that occurred before the listeners were added are not emitted again.
@@ -143,7 +126,7 @@ export class Relay {
     this.#server.destroy()
   }
 
-  /** Whether the session is in a transaction, in a query or in authentication. */
+  /** Whether the session is in a transaction or in a query. */
   get busy(): boolean {
     return this.#outstanding > 0 || this.#unsynced || this.#status !== idleStatus
   }
@@ -212,12 +195,6 @@ export class Relay {
       return kept
     }
     this.#toClient.walk(chunk)
-    if (this.#unproven) {
-      this.#fatal = encodeFatal(cuts.unproven)
-      this.#destroyAfter(cutGrace)
-      this.#finishCut(this.#fatal)
-      return false
-    }
     if (!client.writable) return false
     if (!client.write(chunk)) this.#server.pause()
     const kept = client.writableLength > 0
@@ -228,12 +205,12 @@ export class Relay {
   #onClientMessage(type: number) {
     const idle = !this.busy
     if (unsynced.has(type)) this.#unsynced = true
-    // During COPY IN the server ignores Sync and sends no ReadyForQuery for it.
-    else if (type === query || type === functionCall || (type === sync && !this.#copyIn)) {
-      this.#outstanding++
+    else if (type === query || type === functionCall || type === sync) {
+      // COPY IN has its ReadyForQuery outstanding already, and the server ignores a Sync before its end.
+      if (type !== sync || !this.#copyIn) this.#outstanding++
       this.#unsynced = false
     }
-    if (idle && this.busy) this.#ends.events.busy()
+    if (idle && this.busy) this.#ends.busy()
   }
 
   #onServerMessage(type: number, body: Buffer) {
@@ -241,14 +218,6 @@ export class Relay {
       this.#outstanding = Math.max(0, this.#outstanding - 1)
       this.#status = body[0] ?? idleStatus
       this.#copyIn = false
-      if (this.#authenticated) return
-      this.#authenticated = true
-      this.#ends.events.authenticated()
-    } else if (type === authentication) {
-      if (body.length < 4 || body.readInt32BE(0) === authenticationOk) this.#unproven ||= !this.#asked
-      else this.#asked = true
-    } else if (type === backendKeyData) {
-      this.#ends.events.cancelKey(body)
     } else if (type === copyInResponse) {
       this.#copyIn = true
       this.#outstanding = 1

@@ -13,10 +13,10 @@ import type { Reported } from "../control-plane/ActivityReports.ts"
 import { addRelayed } from "../outcomes/AuditTrail.ts"
 import { cuts, type Refusal } from "../outcomes/Refusal.ts"
 import { encodeFatal } from "../wire/ErrorResponse.ts"
-import type { Claims } from "./Claims.ts"
 import type { Reached } from "./Computes.ts"
+import type { Claims } from "./ConnectionLimiter.ts"
 import type { OpeningConnection } from "./OpeningConnection.ts"
-import { Relay, type RelayEvents } from "./Relay.ts"
+import { Relay } from "./Relay.ts"
 import type { SharedState } from "./SharedState.ts"
 
 /** Takes over what the connection holds. `asked_at` is that of the answer about its endpoint. */
@@ -26,16 +26,16 @@ export const beginSession = (client: OpeningConnection, reached: Reached, asked_
     client: client.socket,
     server: reached.server,
     fromClient: client.reader.detach(),
-    fromServer: reached.first,
-    events: session,
+    greeting: reached.greeting,
+    busy: () => session.busy(),
     now: client.shared.now
   })
-  session.watch(relay, asked_at)
+  session.watch(relay, reached.keys, asked_at)
   client.handOver()
   relay.start(() => session.end())
 }
 
-class Session implements RelayEvents {
+class Session {
   readonly #shared: SharedState
   readonly #claims: Claims
   readonly #admitted: Admitted
@@ -57,11 +57,11 @@ class Session implements RelayEvents {
     this.#accepted = accepted
   }
 
-  /** From here the session is counted, and is cut when it may not go on. */
-  watch(relay: Relay, asked_at: number): void {
-    const { allowlists, connections, context, endpoints } = this.#shared
-    const { generation } = this.#compute
-    const { endpoint_id } = this.#admitted
+  /** From here the session is counted and reported, can be cancelled, and is cut when it may not go on. */
+  watch(relay: Relay, keys: Reached["keys"], asked_at: number): void {
+    const { activity, allowlists, cancelKeys, connections, context, endpoints } = this.#shared
+    const { address, generation, tls = null } = this.#compute
+    const { endpoint_id, project_id } = this.#admitted
     const cut = (why: Refusal) => relay.cut(encodeFatal(why))
     this.#relay = relay
     connections.relays.add(relay)
@@ -71,23 +71,13 @@ class Session implements RelayEvents {
       allowlists.watch(this.#admitted, () => cut(cuts.rules)),
       endpoints.watch({ endpoint_id, generation, asked_at }, (why) => cut(cuts[why]))
     )
-    this.#claims.relayed(() => cut(cuts.authentication))
+    if (keys !== undefined) {
+      const target = { endpoint_id, project_id, compute: { address, tls }, key: keys.compute }
+      this.#releases.push(cancelKeys.add(keys.client, target))
+    }
+    this.#reported = activity.open(endpoint_id, generation, relay)
+    this.#releases.push(this.#reported.close)
     if (connections.draining !== undefined) relay.cutWhenIdle(encodeFatal(cuts.drain))
-  }
-
-  cancelKey(key: Buffer): void {
-    const { endpoint_id, project_id } = this.#admitted
-    const target = { endpoint_id, project_id, address: this.#compute.address }
-    this.#releases.push(this.#shared.cancelKeys.add(key, target))
-  }
-
-  authenticated(): void {
-    this.#claims.authenticated()
-    const relay = this.#relay
-    if (relay === undefined) return
-    const reported = this.#shared.activity.open(this.#admitted.endpoint_id, this.#compute.generation, relay)
-    this.#reported = reported
-    this.#releases.push(reported.close)
   }
 
   busy(): void {

@@ -1,14 +1,17 @@
 /** What the connections of a proxy share. */
-import type { Context, Effect } from "effect"
+import type { Context } from "effect"
 import type { ActivityReports } from "../control-plane/ActivityReports.ts"
 import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
+import type { ControlPlane } from "../control-plane/ControlPlane.ts"
 import type { EndpointCache } from "../control-plane/EndpointCache.ts"
 import type { RefusalReports } from "../control-plane/RefusalReports.ts"
 import type { Run } from "../control-plane/Run.ts"
 import type { Address } from "../networks/Address.ts"
+import type { Buckets } from "../networks/Buckets.ts"
 import type { AuditTrail } from "../outcomes/AuditTrail.ts"
-import type { CancelKeys, CancelTarget } from "./CancelKeys.ts"
+import type { CancelKeys } from "./CancelKeys.ts"
 import type { Computes } from "./Computes.ts"
+import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
 import type { Connections } from "./Connections.ts"
 import type { Deadlines } from "./Deadlines.ts"
 import type { Tls } from "./Tls.ts"
@@ -27,12 +30,17 @@ export interface SharedState {
   readonly computes: Computes
   readonly activity: ActivityReports
   readonly cancelKeys: CancelKeys
-  /** The compute of a cancel key that another worker of the proxy may have. */
-  readonly cancelTargetElsewhere: (key: Buffer) => Effect.Effect<CancelTarget | undefined>
+  /** Hands a cancel request to the proxy that has its session. */
+  readonly cancelElsewhere: ControlPlane["Service"]["cancel"]
+  /** How many requests a network may have handed over. */
+  readonly handedOver: Buckets
+  readonly limiter: ConnectionLimiter
+  /** From it derive the verifiers of roles that have none. */
+  readonly decoySecret: Buffer
   readonly audit: AuditTrail
   readonly refusals: RefusalReports
   readonly connections: Connections
-  /** The time limit of ACCEPT, FIRST and STARTUP together. */
+  /** The time limit of everything up to the proof. */
   readonly deadlines: Deadlines
   /** Runs what a connection needs a fiber for. */
   readonly run: Run

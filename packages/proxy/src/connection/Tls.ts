@@ -10,6 +10,7 @@ import type { Socket } from "node:net"
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls"
 import { Data, Effect } from "effect"
 import type { Cancel } from "../control-plane/Run.ts"
+import { serverEndPoint } from "../scram/channelBinding.ts"
 
 export interface TlsFiles {
   /** Paths of PEM files: the certificate chain and its private key. */
@@ -22,10 +23,16 @@ export interface TlsFiles {
 /** The certificate or its key is missing or invalid. */
 export class UnusableCertificate extends Data.TaggedError("UnusableCertificate")<{ readonly reason: string }> {}
 
+/** What a handshake needs, and what binds authentication to it (`serverEndPoint`). */
+export interface Identity {
+  readonly context: SecureContext
+  readonly binding: Buffer | undefined
+}
+
 export interface Tls {
   readonly required: boolean
-  /** The context of the current files. */
-  readonly context: () => SecureContext
+  /** That of the current files. */
+  readonly identity: () => Identity
 }
 
 const stamp = (file: string) => {
@@ -35,10 +42,12 @@ const stamp = (file: string) => {
 
 const stampsOf = ({ cert, key }: TlsFiles) => `${stamp(cert)} ${stamp(key)}`
 
-const load = (files: TlsFiles) => ({
-  stamps: stampsOf(files),
-  context: createSecureContext({ cert: readFileSync(files.cert), key: readFileSync(files.key) })
-})
+const load = (files: TlsFiles) => {
+  const stamps = stampsOf(files)
+  const cert = readFileSync(files.cert)
+  const context = createSecureContext({ cert, key: readFileSync(files.key) })
+  return { stamps, identity: { context, binding: serverEndPoint(cert) } }
+}
 
 /** Loads the certificate; fails if it is unusable. A later failure is logged, once per reason. */
 export const makeTls = Effect.fnUntraced(function* (files: TlsFiles) {
@@ -50,9 +59,9 @@ export const makeTls = Effect.fnUntraced(function* (files: TlsFiles) {
   let logged = ""
   const tls: Tls = {
     required: files.required ?? false,
-    context: () => {
+    identity: () => {
       try {
-        if (stampsOf(files) === current.stamps) return current.context
+        if (stampsOf(files) === current.stamps) return current.identity
         current = load(files)
         logged = ""
         log(Effect.logInfo("the TLS certificate was reloaded"))
@@ -62,7 +71,7 @@ export const makeTls = Effect.fnUntraced(function* (files: TlsFiles) {
           log(Effect.logError(`the TLS certificate cannot be reloaded; the previous one stays in use: ${reason}`))
         logged = reason
       }
-      return current.context
+      return current.identity
     }
   }
   return tls

@@ -34,7 +34,7 @@ export const refuseUnlisted = (shared: SharedState, candidate: Candidate, user: 
   const { endpoint_id, peer, project_id } = candidate
   report(shared, candidate, user, "address_not_listed")
   shared.audit.refused({ endpoint_id, project_id, client_address: peer.text })
-  return notListed(peer.text)
+  return notListed(peer.text, project_id)
 }
 
 /** The rules cannot be checked: reported and refused. */

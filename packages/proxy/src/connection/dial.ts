@@ -1,75 +1,76 @@
 /**
- * DIAL: one attempt to send a startup packet to a compute and to read the first message of its answer.
+ * DIAL and LOG IN: one attempt to open a session at a compute.
  *
- * It waits for the first message because 57P03 ("starting up", "shutting down") means the same as a missing compute:
- * the caller wakes again, and the client does not notice. Every other first message is relayed to the client.
+ * 57P03 ("starting up", "shutting down") means the same as a missing compute: the caller wakes again, and the client does not
+ * notice. Every other error of the server is the client's answer.
  */
-import { Data } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import type { Cancel } from "../control-plane/Run.ts"
+import { Refusal, ServerError } from "../outcomes/Refusal.ts"
 import { ByteQueue } from "../wire/ByteQueue.ts"
 import { sqlstateOf } from "../wire/ErrorResponse.ts"
-import { ComputeSocket, discard } from "./ComputeSocket.ts"
+import { type Message, takeMessage, typeOf } from "../wire/messages.ts"
+import { type ComputeSocket, discard } from "./ComputeSocket.ts"
+import { ComputeGone, connectCompute, type Dialler, type Reachable } from "./connectCompute.ts"
 
-/** No compute answers at the address. */
-export class ComputeGone extends Data.TaggedError("ComputeGone")<{ readonly reason: string }> {}
-
-/** A connection, which has at most one socket to a compute and closes it when it ends. */
-export interface Dialler {
-  compute: ComputeSocket | undefined
-}
-
-export interface Dialled {
+/** A session that is open at its compute and has not been used. */
+export interface Opened {
   readonly server: ComputeSocket
-  /** The bytes that the compute has sent, from its first message. */
-  readonly first: Buffer
+  /** What the client gets first: the end of its own authentication, and what the compute has said since. */
+  readonly greeting: Buffer
+  /** The key with which the client may cancel, and that of the compute; `undefined` if the compute gives none. */
+  readonly keys: { readonly client: Buffer; readonly compute: Buffer } | undefined
 }
 
-/** Parses a compute address: an absolute path is a Unix socket, anything else is `host:port`. */
-export const target = (address: string): { path: string } | { host: string; port: number } => {
-  if (address.startsWith("/")) return { path: address }
-  const colon = address.lastIndexOf(":")
-  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(address.slice(colon + 1)) }
+export type Greeted = Omit<Opened, "server">
+
+/** How a session is opened: what is sent to the compute, and what becomes of what it answers. */
+export interface Login {
+  readonly startup: Buffer
+  /** Takes a message of the compute. `undefined`: it has to say more. */
+  readonly take: (message: Message, send: (bytes: Buffer) => void) => Greeted | Refusal | ServerError | undefined
+  /** Whether the session may be tried again: the client has learned nothing of this attempt. */
+  readonly repeatable: () => boolean
 }
 
-/** Opens a socket to a compute on behalf of an admitted client. What is written is sent once it is connected. */
-export const openSocket = (_admitted: Admitted, address: string): ComputeSocket =>
-  new ComputeSocket({ ...target(address), allowHalfOpen: true, noDelay: true })
-
-const largestError = 8_192
-
-/** Takes the first message if it is an error, so that its SQLSTATE can be read; otherwise only its header. */
-const takeFirst = (queue: ByteQueue): Buffer | undefined => {
-  const head = queue.peek(5)
-  if (head === undefined) return undefined
-  if (head[0] !== 0x45) return queue.take(5)
-  const size = 1 + head.readUInt32BE(1)
-  return queue.take(size > largestError ? 5 : size)
-}
+/** The longest message before the session begins, in bytes. */
+const largest = 65_536
+/** How long a compute may take to answer what it was sent, in milliseconds. */
+const silence = 10_000
+const errorResponse = typeOf("E")
 
 const ignore = () => {}
 
-/** How long a compute may take to accept a connection, and then to send its first message, in milliseconds. */
-const [patience, silence] = [5_000, 10_000]
-
 /**
- * Sends the startup packet. `done` gets `ComputeGone` if no compute answers, or if its answer is 57P03; otherwise what
- * the compute has said. What it says from then on goes to the `receive` that is set meanwhile.
+ * Connects and logs in. `done` gets the session; `ComputeGone` if no compute answers, or if it is not ready; or how the client is
+ * refused. Not called after a cancel.
  *
  * Pitfall: giving the session a function that is made here. It would keep alive what the functions here share, for as
- * long as the session: the packet and the queue.
+ * long as the session: packets and the queue.
  */
 export const dial = (
   admitted: Admitted,
-  address: string,
-  startup: Buffer,
+  compute: Reachable,
+  login: Login,
   dialler: Dialler,
-  done: (outcome: Dialled | ComputeGone) => void
+  done: (outcome: Opened | ComputeGone | Refusal | ServerError) => void
 ): Cancel => {
-  const server = openSocket(admitted, address)
+  let cancel: Cancel = connectCompute(admitted, compute, dialler, (connected) => {
+    if (connected instanceof ComputeGone) done(connected)
+    else cancel = logIn(connected, login, dialler, done)
+  })
+  return () => cancel()
+}
+
+const logIn = (
+  server: ComputeSocket,
+  login: Login,
+  dialler: Dialler,
+  done: (outcome: Opened | ComputeGone | Refusal | ServerError) => void
+): Cancel => {
   const { socket } = server
-  dialler.compute = server
   const queue = new ByteQueue()
+  let timer: NodeJS.Timeout | undefined
   const settle = () => {
     clearTimeout(timer)
     server.receive = discard
@@ -82,30 +83,43 @@ export const dial = (
     socket.destroy()
     dialler.compute = undefined
   }
-  const gone = (reason: string) => {
+  const end = (outcome: ComputeGone | Refusal | ServerError) => {
     cancel()
-    done(new ComputeGone({ reason }))
+    done(outcome)
   }
-  const onConnect = () => {
-    socket.write(startup)
-    clearTimeout(timer)
-    timer = setTimeout(gone, silence, "no message within 10 s")
-  }
+  const gone = (reason: string) => end(new ComputeGone({ reason }))
   const onError = (cause: NodeJS.ErrnoException) => gone(cause.code ?? cause.message)
   const onClose = () => gone("the compute closed the connection")
-  server.receive = (bytes) => {
-    queue.push(Buffer.from(bytes))
-    const first = takeFirst(queue)
-    if (first === undefined) return false
-    if (sqlstateOf(first) === "57P03") gone("57P03")
+  const send = (bytes: Buffer) => {
+    clearTimeout(timer)
+    timer = setTimeout(gone, silence, "no message within 10 s")
+    socket.write(bytes)
+  }
+  const takeOne = (): boolean => {
+    const message = takeMessage(queue, largest)
+    if (message === undefined) return false
+    clearTimeout(timer)
+    if (message === "unreadable") gone("the server does not speak the protocol of Postgres")
+    else if (message.type === errorResponse && sqlstateOf(message.whole) === "57P03" && login.repeatable())
+      gone("57P03")
     else {
-      settle()
-      done({ server, first: queue.length === 0 ? first : Buffer.concat([first, queue.rest()]) })
+      const outcome = login.take(message, send)
+      if (outcome === undefined) return true
+      if (outcome instanceof Refusal || outcome instanceof ServerError) end(outcome)
+      else {
+        settle()
+        const greeting = queue.length === 0 ? outcome.greeting : Buffer.concat([outcome.greeting, queue.rest()])
+        done({ server, greeting, keys: outcome.keys })
+      }
     }
     return false
   }
-  let timer = setTimeout(gone, patience, "no connection within 5 s")
-  socket.once("connect", onConnect).on("error", onError)
-  socket.on("end", onClose).on("close", onClose)
+  server.receive = (bytes) => {
+    queue.push(Buffer.from(bytes))
+    while (takeOne());
+    return false
+  }
+  socket.on("error", onError).on("end", onClose).on("close", onClose)
+  send(login.startup)
   return cancel
 }

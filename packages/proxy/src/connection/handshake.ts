@@ -50,11 +50,13 @@ const secure = (client: OpeningConnection, tls: Tls, then: () => void): void => 
   plain.pause()
   const ahead = client.reader.detach()
   if (ahead.length > 0) plain.unshift(ahead)
+  const { binding, context } = tls.identity()
   client.wait<TLSSocket | undefined>(
-    (done) => upgrade(plain, tls.context(), done),
+    (done) => upgrade(plain, context, done),
     (socket) => {
       if (socket === undefined) return client.end(new Hangup({ event: "tls_failed" }))
       client.socket = socket
+      client.binding = binding
       client.reader = new SocketReader(socket)
       return then()
     }

@@ -7,21 +7,20 @@
  * Pitfall: removing the suffix from the user name only. If no database is given libpq sends the user name as the
  * database, so the suffix is removed from both.
  */
-import { EndpointId, longestRoleName, twinSuffix } from "@narthex/core"
+import { EndpointId, twinSuffix } from "@narthex/core"
 import { Data, Result } from "effect"
 import { type Parameter, parameter, type Startup } from "../wire/startup.ts"
 
 export interface Route {
   readonly endpoint_id: EndpointId
+  /** As the client sent it, in latin1. */
+  readonly role: string
   readonly startup: Startup
 }
 
-/**
- * The client names no endpoint, an invalid one, or several, or a reserved role. `named` holds the names as sent, in
- * latin1.
- */
+/** The client names no endpoint, an invalid one, or several. `named` holds the names as sent, in latin1. */
 export class NoRoute extends Data.TaggedError("NoRoute")<{
-  readonly reason: "none" | "malformed" | "contradictory" | "reserved"
+  readonly reason: "none" | "malformed" | "contradictory"
   readonly named: ReadonlyArray<string>
 }> {}
 
@@ -49,31 +48,32 @@ export const route = (
     return [[name, carriesSuffix ? (suffix?.[1] ?? value) : value]]
   })
   const role = suffix?.[1] ?? user
-  // The supervisor, the groups and the roles of Postgres are for no client. latin1: a character is a byte. Postgres would take the part of a longer name that it keeps.
-  const kept = role.slice(0, longestRoleName)
-  if (kept.endsWith(twinSuffix) || /^(?:pg_|narthex)/.test(kept))
-    return Result.fail(new NoRoute({ reason: "reserved", named: [role] }))
-  return Result.succeed({ endpoint_id: EndpointId.make(first), startup: { ...startup, parameters } })
+  return Result.succeed({ endpoint_id: EndpointId.make(first), role, startup: { ...startup, parameters } })
 }
 
 /**
- * The startup packet for a read-only endpoint: of the twin of its role. `undefined` if the name of the role is too long
- * to have one.
+ * The startup packet for the compute: protocol 3.0 without options of the protocol, which the proxy negotiates itself. On a
+ * read-only endpoint it names the twin of the role.
  *
- * Pitfall: leaving the database to Postgres. Without one it takes the name of the user, which is another one now.
+ * Pitfall: leaving the database to Postgres. Without one it takes the name of the user, which is another one for a twin.
  */
-export const asTwin = (startup: Startup): Startup | undefined => {
-  const user = parameter(startup, "user") ?? ""
-  if (user === "") return startup
-  if (user.length + twinSuffix.length > longestRoleName) return undefined
-  const database = parameter(startup, "database") || user
-  const others = startup.parameters.filter(([name]) => name !== "user" && name !== "database")
+export const upstream = (startup: Startup, role: string, twin: boolean): Startup => {
+  const parameters = startup.parameters.filter(([name]) => !isProtocolOption(name))
+  if (!twin) return { ...startup, version: 0x30000, parameters }
+  const database = parameter(startup, "database") || role
   const named: ReadonlyArray<Parameter> = [
-    ["user", user + twinSuffix],
+    ["user", role + twinSuffix],
     ["database", database]
   ]
-  return { ...startup, parameters: [...named, ...others] }
+  const others = parameters.filter(([name]) => name !== "user" && name !== "database")
+  return { ...startup, version: 0x30000, parameters: [...named, ...others] }
 }
+
+/** The options of the protocol that a client asks for. */
+export const protocolOptions = ({ parameters }: Startup): ReadonlyArray<string> =>
+  parameters.flatMap(([name]) => (isProtocolOption(name) ? [name] : []))
+
+const isProtocolOption = (name: string) => name.startsWith("_pq_.")
 
 /** The first label of `<endpoint id>.<region>.<domain>`; `undefined` for every other name. */
 function labelOf(servername: string | undefined, domain: string): string | undefined {

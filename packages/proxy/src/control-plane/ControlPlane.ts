@@ -14,7 +14,7 @@ import type {
   ResolvedEndpoint,
   RunningCompute
 } from "@narthex/api"
-import type { EndpointId, ProjectId } from "@narthex/core"
+import type { CancelNotice, EndpointId, ProjectId } from "@narthex/core"
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 
@@ -53,17 +53,25 @@ export class ControlPlaneUnreachable extends Data.TaggedError("ControlPlaneUnrea
   }
 }
 
-/** What changed: the allowlist of a project, or an endpoint that was disabled, suspended or deleted. */
+/**
+ * What changed: the allowlist of a project, or an endpoint that was disabled, suspended or deleted. `cancel`: a cancel request
+ * has reached a proxy that does not have the session.
+ */
 export type Change =
   | { readonly of: "allowlist"; readonly change: AllowlistChange }
   | { readonly of: "endpoint"; readonly change: EndpointChange }
+  | { readonly of: "cancel"; readonly change: CancelNotice }
 
 export class ControlPlane extends Context.Service<
   ControlPlane,
   {
-    /** Where the endpoint is. */
+    /**
+     * Where the endpoint is, and the verifier of a role of its branch: `null` if the role is unknown, has expired or was
+     * revoked.
+     */
     readonly resolve: (
-      endpoint_id: EndpointId
+      endpoint_id: EndpointId,
+      role: string | undefined
     ) => Effect.Effect<ResolvedEndpoint, EndpointUnknown | ControlPlaneUnreachable>
 
     /** The allowlists of at most `maxAllowlists` projects. Deleted projects are omitted. */
@@ -99,6 +107,9 @@ export class ControlPlane extends Context.Service<
      * Reports the use of at most `maxActivities` computes, by which the control plane suspends idle ones. Idempotent.
      */
     readonly activity: (report: ActivityPayload) => Effect.Effect<void, ControlPlaneUnreachable>
+
+    /** Hands a cancel request to the proxy that has its session. Best effort. */
+    readonly cancel: (notice: CancelNotice) => Effect.Effect<void, ControlPlaneUnreachable>
 
     /**
      * Reports at most `maxRefusals` clients that the allowlist refused. A report that is repeated with its number counts

@@ -1,7 +1,11 @@
 /**
  * Where endpoints are. Every connection asks the control plane; while it is unreachable the last known answer counts.
  *
- * A stale address is harmless: it contains the compute's generation, so it leads to that compute or nowhere.
+ * A stale address is harmless: it contains the compute's generation, so it leads to that compute or nowhere. So is a stale
+ * verifier: a client that has proved itself by it is asked for again, and its compute checks the proof again.
+ *
+ * What is not known has to be asked for on behalf of a stranger. Networks take turns at few such questions at a time, and have
+ * few that find nothing (docs/design/proxy.md P12).
  *
  * Pitfall: resolving only when a client connects. Disabling, suspending or deleting an endpoint also ends its
  * established connections, and its compute may go on for other endpoints of the branch. So endpoints with connections
@@ -9,7 +13,8 @@
  */
 import type { EndpointChange, ResolvedEndpoint } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { type Duration, Effect, Exit, Queue, Schedule, type Scope } from "effect"
+import { Data, type Duration, Effect, Exit, PartitionedSemaphore, Queue, Schedule, type Scope } from "effect"
+import { Buckets } from "../networks/Buckets.ts"
 import { ControlPlane, type ControlPlaneUnreachable, type EndpointUnknown } from "./ControlPlane.ts"
 import { type Cancel, failureOf, type OnExit } from "./Run.ts"
 import { jittered, makeSingleFlight } from "./SingleFlight.ts"
@@ -17,7 +22,15 @@ import { jittered, makeSingleFlight } from "./SingleFlight.ts"
 /** An answer of the control plane, and when it was asked, by the clock of `makeEndpointCache`. */
 export interface Located {
   readonly endpoint: ResolvedEndpoint
+  /** Of the role that was asked for; `undefined` without a valid role. */
+  readonly verifier: string | undefined
   readonly asked_at: number
+}
+
+/** What a client names: an endpoint, and a role in the form of a minted one. */
+export interface Named {
+  readonly endpoint_id: EndpointId
+  readonly role: string | undefined
 }
 
 /** A connection to a compute. `asked_at` is that of the answer that it rests on. */
@@ -28,8 +41,12 @@ export interface Connected {
 }
 
 export interface EndpointCache {
-  /** Concurrent requests for one endpoint share a call. */
-  readonly resolve: (endpoint_id: EndpointId, onExit: OnExit<Located, ResolveError>) => Cancel
+  /** What was answered last, if the role is known to have a verifier or none is asked for. */
+  readonly known: (named: Named) => Located | undefined
+  /** Asks on behalf of a client of this network, which has proved nothing. */
+  readonly lookUp: (named: Named, network: string, onExit: OnExit<Located, ResolveError | TooManyMisses>) => Cancel
+  /** Asks. Concurrent requests for one endpoint and role share a call. */
+  readonly resolve: (named: Named, onExit: OnExit<Located, ResolveError>) => Cancel
   /** Calls `cut` when the endpoint is disabled, deleted or suspended. Returns how to stop. */
   readonly watch: (connected: Connected, cut: Cut) => () => void
   /** A hint that the endpoint has changed. */
@@ -39,6 +56,9 @@ export interface EndpointCache {
 }
 
 export type ResolveError = EndpointUnknown | ControlPlaneUnreachable
+
+/** Clients of the network have named too many endpoints and roles that do not exist. */
+export class TooManyMisses extends Data.TaggedError("TooManyMisses")<{ readonly network: string }> {}
 
 export type Cut = (why: "disabled" | "suspended") => void
 
@@ -58,8 +78,12 @@ interface Group {
 
 /** The least recently resolved endpoint is evicted beyond this number. */
 const capacity = 10_000
+/** Questions of strangers at a time; questions per second of a network that find nothing, and the size of a burst. */
+const [lookUps, misses, missesBurst] = [16, 20, 100]
 /** How many endpoints are resolved at once, because of hints and because of a refresh. */
 const concurrency = 8
+
+const keyOf = ({ endpoint_id, role }: Named): string => (role === undefined ? endpoint_id : `${endpoint_id} ${role}`)
 
 /** `now` is a monotonic clock in milliseconds. */
 export const makeEndpointCache = (
@@ -70,6 +94,11 @@ export const makeEndpointCache = (
     const control = yield* ControlPlane
     const flights = yield* makeSingleFlight<Located, ResolveError>()
     const known = new Map<EndpointId, Located>()
+    /** By endpoint and role. */
+    const verifiers = new Map<string, string>()
+    const missed = new Buckets(misses, missesBurst)
+    const turns = PartitionedSemaphore.makeUnsafe<string>({ permits: lookUps })
+    const strangers = yield* makeSingleFlight<Located, ResolveError | TooManyMisses>()
     const asking = new Set<EndpointId>()
     /** When the last hint came, for endpoints that are known or being asked for. */
     const hinted = new Map<EndpointId, number>()
@@ -88,9 +117,16 @@ export const makeEndpointCache = (
     const remember = (located: Located) => {
       const { endpoint_id } = located.endpoint
       known.delete(endpoint_id)
-      known.set(endpoint_id, located)
+      known.set(endpoint_id, { ...located, verifier: undefined })
       const [oldest] = known.keys()
       if (known.size > capacity && oldest !== undefined) forget(oldest)
+    }
+    const rememberVerifier = (key: string, verifier: string | undefined) => {
+      verifiers.delete(key)
+      if (verifier === undefined) return
+      verifiers.set(key, verifier)
+      const [oldest] = verifiers.keys()
+      if (verifiers.size > capacity && oldest !== undefined) verifiers.delete(oldest)
     }
     const watching = (endpoint_id: EndpointId) => [...(watched.get(endpoint_id)?.those ?? [])]
     const cutAll = (endpoint_id: EndpointId) => {
@@ -125,15 +161,16 @@ export const makeEndpointCache = (
     }
 
     /** Few steps, because each connection asks. */
-    const question = (endpoint_id: EndpointId): Effect.Effect<Located, ResolveError> =>
+    const question = ({ endpoint_id, role }: Named): Effect.Effect<Located, ResolveError> =>
       Effect.suspend(() => {
         const asked_at = now()
         const number = ++questions
         asking.add(endpoint_id)
         return Effect.onExitPrimitive(
-          Effect.map(control.resolve(endpoint_id), (endpoint): Located => {
-            const located = { endpoint, asked_at }
+          Effect.map(control.resolve(endpoint_id, role), ({ verifier, ...endpoint }): Located => {
+            const located = { endpoint, verifier: verifier ?? undefined, asked_at }
             answered(located, number)
+            if (role !== undefined) rememberVerifier(keyOf({ endpoint_id, role }), located.verifier)
             return located
           }),
           (exit) => {
@@ -145,7 +182,7 @@ export const makeEndpointCache = (
 
     /** Pitfall: sharing an answer to a question from before the hint. It may be that of before the change. */
     const askAgain = (endpoint_id: EndpointId) =>
-      flights.again(endpoint_id, question(endpoint_id)).pipe(
+      flights.again(endpoint_id, question({ endpoint_id, role: undefined })).pipe(
         Effect.retry({
           while: ({ _tag }) => _tag === "ControlPlaneUnreachable",
           schedule: Schedule.spaced("1 second"),
@@ -167,17 +204,41 @@ export const makeEndpointCache = (
       discard: true
     })
     yield* Effect.suspend(() =>
-      Effect.forEach([...watched.keys()], (id) => Effect.ignore(flights.join(id, question(id))), { concurrency })
+      Effect.forEach(
+        [...watched.keys()],
+        (id) => Effect.ignore(flights.join(id, question({ endpoint_id: id, role: undefined }))),
+        { concurrency }
+      )
     ).pipe(Effect.schedule(jittered(refresh)), Effect.forkScoped)
 
     /** Whether the endpoint may have changed since a connection to it asked for it. It was not watched then. */
     const mayHaveChanged = ({ asked_at, endpoint_id }: Connected) =>
       !known.has(endpoint_id) || Math.max(missed_at, hinted.get(endpoint_id) ?? missed_at) >= asked_at
 
+    const lastKnown = (named: Named): Located | undefined => {
+      const located = known.get(named.endpoint_id)
+      if (located === undefined || named.role === undefined) return located
+      const verifier = verifiers.get(keyOf(named))
+      return verifier === undefined ? undefined : { ...located, verifier }
+    }
+
+    const asStranger = (named: Named, network: string) =>
+      Effect.suspend((): Effect.Effect<Located, ResolveError | TooManyMisses> => {
+        if (!missed.has(network, now())) return new TooManyMisses({ network })
+        const miss = Effect.sync(() => void missed.take(network, now()))
+        return flights.join(keyOf(named), question(named)).pipe(
+          Effect.tapError((error) => (error._tag === "EndpointUnknown" ? miss : Effect.void)),
+          Effect.tap(({ verifier }) => (named.role !== undefined && verifier === undefined ? miss : Effect.void))
+        )
+      }).pipe(turns.withPermit(network))
+
     return {
-      resolve: (endpoint_id, onExit) =>
-        flights.wait(endpoint_id, question(endpoint_id), (exit) => {
-          const last = failureOf(exit)?._tag === "ControlPlaneUnreachable" ? known.get(endpoint_id) : undefined
+      known: lastKnown,
+      lookUp: (named, network, onExit) =>
+        strangers.wait(`${network} ${keyOf(named)}`, asStranger(named, network), onExit),
+      resolve: (named, onExit) =>
+        flights.wait(keyOf(named), question(named), (exit) => {
+          const last = failureOf(exit)?._tag === "ControlPlaneUnreachable" ? lastKnown(named) : undefined
           onExit(last === undefined ? exit : Exit.succeed(last))
         }),
       watch: (connected, cut) => {

@@ -8,6 +8,7 @@
  * arrive every 15 s, so the stream fails after 40 s without bytes.
  */
 import { AllowlistChange, ClientHeaders, EndpointChange, NarthexClient } from "@narthex/api"
+import { CancelNotice } from "@narthex/core"
 import { Effect, Layer, type Redacted, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { FetchHttpClient, HttpClient, HttpClientError } from "effect/http"
@@ -36,11 +37,13 @@ type Calls = ControlPlane["Service"]
 
 const decodeAllowlistChange = Schema.decodeEffect(Schema.fromJsonString(AllowlistChange))
 const decodeEndpointChange = Schema.decodeEffect(Schema.fromJsonString(EndpointChange))
+const decodeCancelNotice = Schema.decodeEffect(Schema.fromJsonString(CancelNotice))
 
 /** The changes in a frame: none if its event is one of a newer control plane. */
 const changesIn = ({ data, event }: Sse.Event): Effect.Effect<ReadonlyArray<Change>, Schema.SchemaError> => {
   if (event === "change") return Effect.map(decodeAllowlistChange(data), (change) => [{ of: "allowlist", change }])
   if (event === "endpoint") return Effect.map(decodeEndpointChange(data), (change) => [{ of: "endpoint", change }])
+  if (event === "cancel") return Effect.map(decodeCancelNotice(data), (change) => [{ of: "cancel", change }])
   return Effect.succeed([])
 }
 
@@ -82,10 +85,12 @@ const rejections: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 5
 const make = Effect.gen(function* () {
   const { proxy } = (yield* NarthexClient).api
 
-  const resolve: Calls["resolve"] = (endpoint_id) =>
-    call("resolve", "5 seconds", proxy.resolve({ payload: { endpoint_id } }), (status) =>
+  const resolve: Calls["resolve"] = (endpoint_id, role) => {
+    const payload = { endpoint_id, ...(role === undefined ? {} : { role }) }
+    return call("resolve", "5 seconds", proxy.resolve({ payload }), (status) =>
       status === 404 ? new EndpointUnknown({ endpoint_id }) : undefined
     )
+  }
 
   const allowlists: Calls["allowlists"] = (project_ids) =>
     Effect.map(
@@ -122,6 +127,8 @@ const make = Effect.gen(function* () {
 
   const activity: Calls["activity"] = (payload) => call("activity", "5 seconds", proxy.activity({ payload }))
 
+  const cancel: Calls["cancel"] = (payload) => call("cancel", "5 seconds", proxy.cancel({ payload }))
+
   const refusals: Calls["refusals"] = (payload) =>
     call("refusals", "5 seconds", proxy.refusals({ payload }), (status) =>
       rejections.has(status) ? new ReportRejected({ status }) : undefined
@@ -133,6 +140,7 @@ const make = Effect.gen(function* () {
     changes,
     wake: Effect.fn("ControlPlane.wake")(wake),
     activity: Effect.fn("ControlPlane.activity")(activity),
+    cancel: Effect.fn("ControlPlane.cancel")(cancel),
     refusals: Effect.fn("ControlPlane.refusals")(refusals)
   })
 })

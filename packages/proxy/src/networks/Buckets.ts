@@ -18,15 +18,9 @@ export class Buckets {
     return tokens >= 1
   }
 
-  /** Gives back what was taken. */
-  give(key: string, now: number): void {
-    const tokens = Math.min(this.#burst, this.#tokens(key, now) + 1)
-    if (this.#levels.has(key)) this.#levels.set(key, { tokens, at: now })
-  }
-
-  /** Milliseconds until there is a token to take; 0 if there is one. */
-  wait(key: string, now: number): number {
-    return (Math.max(0, 1 - this.#tokens(key, now)) / this.#rate) * 1_000
+  /** Whether there is a token to take. */
+  has(key: string, now: number): boolean {
+    return this.#tokens(key, now) >= 1
   }
 
   #tokens(key: string, now: number): number {

@@ -10,6 +10,11 @@ import { type ErrorFields, echo } from "../wire/ErrorResponse.ts"
 /** Ends the connection with an ErrorResponse. `event` is the label under which it is counted. */
 export class Refusal extends Data.TaggedClass("Refusal")<ErrorFields & { readonly event: string }> {}
 
+/** Ends the connection with the error that its server has sent. */
+export class ServerError extends Data.TaggedClass("ServerError")<{ readonly bytes: Buffer }> {
+  readonly event = "server_error"
+}
+
 /** Closes the connection without sending a byte, as Postgres does with input that it does not understand. */
 export class Hangup extends Data.TaggedClass("Hangup")<{ readonly event: string }> {}
 
@@ -18,12 +23,90 @@ const refusal = (event: string, sqlstate: string, message: string, hint: string)
 
 const findTheId = "The endpoint id is the first label of the host name that the console and the API show."
 
-export const notListed = (address: string) =>
+export const notListed = (address: string, project_id: string) =>
   refusal(
     "not_listed",
     "28000",
     `The address ${address} is not on this project's IP allowlist.`,
-    `Add it with: narthex ip-allow add ${address} --project <project id>`
+    `Add it with: narthex ip-allow add ${address} --project ${project_id}`
+  )
+
+/** In the words of Postgres, by which clients know it. */
+export const wrongPassword = (role: string) =>
+  refusal(
+    "wrong_password",
+    "28P01",
+    `password authentication failed for user "${echo(role)}"`,
+    "Check the role and its password, or create a new credential: a revoked or expired one is refused in the same way."
+  )
+
+export const malformedExchange = () =>
+  refusal("bad_exchange", "08P01", "The client's authentication message is malformed.", "Check the client library.")
+
+export const unsupportedExchange = () =>
+  refusal(
+    "bad_exchange",
+    "0A000",
+    "The client asks for a feature of SCRAM that Postgres does not support.",
+    "Check the client library."
+  )
+
+export const bindingMismatch = () =>
+  refusal(
+    "binding_mismatch",
+    "28000",
+    "The client's TLS connection does not end at this proxy.",
+    "Another program may stand in between. If it should, connect with channel_binding=disable."
+  )
+
+export const notAuthenticated = () =>
+  refusal(
+    "authentication_timed_out",
+    "08006",
+    "The client did not authenticate in time.",
+    "Check the client and the network, and connect again."
+  )
+
+/** The server lets clients in without a proof. */
+export const unproven = () =>
+  refusal(
+    "unproven",
+    "28000",
+    "The server of this endpoint asks for no password.",
+    "Ask the operator: the server must authenticate every connection with SCRAM-SHA-256."
+  )
+
+/** The server does not know the verifier of the role. */
+export const foreignServer = () =>
+  refusal(
+    "foreign_server",
+    "08006",
+    "The server of this endpoint cannot prove that it has the data of the branch.",
+    "Ask the operator: another server may be at its address."
+  )
+
+export const replicationUnsupported = () =>
+  refusal(
+    "replication",
+    "0A000",
+    "Endpoints do not accept replication connections.",
+    "Use a logical dump, or a branch, to copy the data."
+  )
+
+export const unknownDatabase = (name: string) =>
+  refusal(
+    "unknown_database",
+    "3D000",
+    `database "${echo(name)}" does not exist`,
+    "Every branch has one database for its credentials: postgres."
+  )
+
+export const notStarted = () =>
+  refusal(
+    "not_started",
+    "57P03",
+    "The endpoint is suspended, and its server authenticates clients itself.",
+    "Start the endpoint in the console or API, and connect again."
   )
 
 export const tlsRequired = () =>
@@ -76,15 +159,14 @@ export const reservedRole = (role: string) =>
     "reserved_role",
     "28000",
     `The role "${echo(role)}" cannot connect.`,
-    "Connect with the role of a connection string. A read-only endpoint makes it read-only."
+    "Connect with the role of a connection string: role_ and 16 letters or digits."
   )
 
 const tooManyOf = {
   connections: "Too many connections to this endpoint.",
-  attempts: "Too many connection attempts to this endpoint.",
   organization: "Too many connections to the endpoints of this organization.",
-  unauthenticated: "Too many clients are authenticating at this endpoint.",
-  wakes: "This endpoint is suspended, and clients from this network have woken it without authenticating."
+  failures: "Too many failed logins at this endpoint from this network.",
+  misses: "Too many endpoints and roles that do not exist were named from this network."
 }
 
 export const tooMany = (what: keyof typeof tooManyOf) =>
@@ -92,8 +174,8 @@ export const tooMany = (what: keyof typeof tooManyOf) =>
     `too_many_${what}`,
     "53300",
     tooManyOf[what],
-    what === "wakes"
-      ? "Start the endpoint in the console or API, check the password, and connect again."
+    what === "failures" || what === "misses"
+      ? "Check the connection string, and try again in a few seconds."
       : "Use a connection pool, or try again in a few seconds."
   )
 
@@ -131,17 +213,5 @@ export const cuts = {
     "Ask an administrator of the project."
   ),
   suspended: refusal("cut_suspended", "57P01", "The endpoint was suspended.", "Connect again to start it."),
-  authentication: refusal(
-    "cut_authentication",
-    "08006",
-    "The client did not authenticate in time.",
-    "Check the client and the network, and connect again."
-  ),
-  unproven: refusal(
-    "cut_unproven",
-    "28000",
-    "The server of this endpoint asks for no password.",
-    "Ask the operator: the server must authenticate every connection."
-  ),
   drain: refusal("cut_drain", "57P01", "The proxy is restarting.", "Connect again in a few seconds.")
 }

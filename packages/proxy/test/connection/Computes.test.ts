@@ -1,8 +1,9 @@
 /** What a wake says about where a compute is, for clients that come after it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { makeComputes, type ReachError, type Reached, type Waker } from "../../src/connection/Computes.ts"
-import type { Dialler } from "../../src/connection/dial.ts"
+import { makeComputes, type ReachError, type Reached } from "../../src/connection/Computes.ts"
+import type { Dialler } from "../../src/connection/connectCompute.ts"
+import { withKeys } from "../../src/connection/logIn.ts"
 import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
 import { usual } from "../support/clients.ts"
@@ -11,10 +12,8 @@ import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryCo
 
 const settings = { refresh: Duration.hours(1), max_stale: Duration.hours(1) }
 
-const mayWake: Waker["mayWake"] = (done) => {
-  done(true)
-  return () => {}
-}
+const keys = { clientKey: Buffer.alloc(32), serverKey: Buffer.alloc(32) }
+const login = withKeys(usual, keys, "")
 
 describe("a suspended compute", () => {
   it.live("is woken again by a client that was resolved after the last wake, and not by one from before it", () =>
@@ -34,9 +33,10 @@ describe("a suspended compute", () => {
           const dialler: Dialler = { compute: undefined }
           yield* Effect.addFinalizer(() => Effect.sync(() => dialler.compute?.socket.destroy()))
           const located = { compute: undefined, asked_at }
-          yield* Effect.callback<Reached, ReachError>((resume) =>
-            Effect.sync(computes.reach(admitted, located, usual, { kind: "known", mayWake }, dialler, resume))
+          const refused = Effect.callback<Reached, ReachError>((resume) =>
+            Effect.sync(computes.reach(admitted, located, login, dialler, resume))
           )
+          assert.strictEqual((yield* Effect.flip(refused))._tag, "ServerError")
           return control.wakes.length
         }).pipe(Effect.scoped)
 

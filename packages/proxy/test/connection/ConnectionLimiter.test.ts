@@ -1,76 +1,111 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EndpointId, OrgId } from "@narthex/core"
-import { ConnectionLimiter, defaultConnectionLimits } from "../../src/connection/ConnectionLimiter.ts"
+import {
+  type Claims,
+  ConnectionLimiter,
+  type ConnectionLimits,
+  defaultConnectionLimits
+} from "../../src/connection/ConnectionLimiter.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
 
-const peer = (text: string) => {
-  const parsed = parsePeer(text)
-  assert.isDefined(parsed)
-  return parsed
+const peer = (text: string) => parsePeer(text) ?? assert.fail("an address")
+
+/** Connections that are counted at this time, in milliseconds. */
+const limited = (limits: Partial<ConnectionLimits>) => {
+  const clock = { now: 0 }
+  const limiter = new ConnectionLimiter({ ...defaultConnectionLimits, ...limits }, () => clock.now)
+  const dropped: Array<string> = []
+  /** A connection from this address that is half-open; `undefined`: it was refused. */
+  const from = (address: string): Claims | undefined => {
+    const claims = limiter.open()
+    if (claims?.handshake(peer(address), () => dropped.push(address)) === true) return claims
+    claims?.close()
+    return undefined
+  }
+  const taken = (address: string) => from(address) !== undefined
+  return { clock, dropped, from, limiter, taken }
 }
 
 describe("ConnectionLimiter", () => {
-  it("a released slot can be taken again", () => {
-    const limits = new ConnectionLimiter({ ...defaultConnectionLimits, connections: 1 })
-    assert.isTrue(limits.takeConnection())
-    assert.isFalse(limits.takeConnection())
-    limits.giveConnection()
-    assert.isTrue(limits.takeConnection())
+  it("a connection that has ended leaves its place to another one", () => {
+    const { limiter } = limited({ connections: 1 })
+    const only = limiter.open()
+    assert.isUndefined(limiter.open())
+    only?.close()
+    only?.close()
+    assert.isDefined(limiter.open())
+    assert.isUndefined(limiter.open())
   })
 
   it("half-open connections are counted by address, and attempts by /24 with refill over time", () => {
-    const limits = new ConnectionLimiter({ ...defaultConnectionLimits, half_open: 1, attempts: 1, attempts_burst: 3 })
-    assert.isTrue(limits.takeHandshake(peer("198.51.100.1"), 0))
-    assert.isFalse(limits.takeHandshake(peer("198.51.100.1"), 0))
-    assert.isTrue(limits.takeHandshake(peer("198.51.100.2"), 0))
-    assert.isFalse(limits.takeHandshake(peer("198.51.100.3"), 0))
-    assert.isTrue(limits.takeHandshake(peer("198.51.101.3"), 0))
-    assert.isFalse(limits.takeHandshake(peer("198.51.100.3"), 999))
-    assert.isTrue(limits.takeHandshake(peer("198.51.100.3"), 1_000))
-    limits.giveHandshake(peer("198.51.100.3"))
-    assert.isTrue(limits.takeHandshake(peer("198.51.100.3"), 2_000))
+    const { clock, from, taken } = limited({ half_open: 1, attempts: 1, attempts_burst: 3 })
+    assert.isTrue(taken("198.51.100.1"))
+    assert.isFalse(taken("198.51.100.1"))
+    assert.isTrue(taken("198.51.100.2"))
+    assert.isFalse(taken("198.51.100.3"))
+    assert.isTrue(taken("198.51.101.3"))
+    clock.now = 999
+    assert.isFalse(taken("198.51.100.3"))
+    clock.now = 1_000
+    const third = from("198.51.100.3")
+    assert.isDefined(third)
+    third?.proved()
+    clock.now = 2_000
+    assert.isTrue(taken("198.51.100.3"))
   })
 
   it("one network has a part of the half-open connections, and a refused one takes nothing", () => {
-    const limits = new ConnectionLimiter({ ...defaultConnectionLimits, half_open: 2, half_open_per_network: 3 })
-    const taken = (address: string) => limits.takeHandshake(peer(address), 0)
-    assert.deepStrictEqual(
-      ["2001:db8::1", "2001:db8::2", "2001:db8::3", "2001:db8:0:1::1", "2001:db8:0:2::1"].map(taken),
-      [true, true, false, true, false]
-    )
+    const { from, taken } = limited({ half_open: 2, half_open_per_network: 3 })
+    const first = from("2001:db8::1")
+    assert.isDefined(first)
+    assert.deepStrictEqual(["2001:db8::2", "2001:db8::3", "2001:db8:0:1::1", "2001:db8:0:2::1"].map(taken), [
+      true,
+      false,
+      true,
+      false
+    ])
     assert.isTrue(taken("2001:db8:1::1"))
-    limits.giveHandshake(peer("2001:db8::1"))
+    first?.close()
     assert.deepStrictEqual(["2001:db8:0:2::1", "2001:db8::3"].map(taken), [true, false])
-    limits.giveHandshake(peer("2001:db8:0:1::1"))
-    assert.deepStrictEqual(["2001:db8::3", "2001:db8::4"].map(taken), [true, false])
   })
 
-  it("connections and attempts are counted by endpoint, and connections by organization too", () => {
-    const limits = new ConnectionLimiter({
-      ...defaultConnectionLimits,
-      org_connections: 2,
-      endpoint_connections: 1,
-      endpoint_attempts_burst: 2,
-      endpoint_attempts: 1
-    })
+  it("the oldest of the network with the most makes room once half of all connections are half-open", () => {
+    const { dropped, from, taken } = limited({ connections: 8 })
+    for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3", "198.51.100.1"]) assert.isTrue(taken(address))
+    assert.deepStrictEqual(dropped, [])
+    const owner = from("203.0.113.1")
+    assert.deepStrictEqual(dropped, ["192.0.2.1"])
+    owner?.proved()
+    assert.isTrue(taken("203.0.113.1"))
+    assert.deepStrictEqual(dropped, ["192.0.2.1"], "a client that has proved itself is not half-open")
+    assert.isTrue(taken("203.0.113.2"))
+    assert.deepStrictEqual(dropped, ["192.0.2.1", "192.0.2.2"])
+  })
+
+  it("failed proofs are counted by network and endpoint, with refill over time", () => {
+    const { clock, limiter } = limited({ failures: 1, failures_burst: 2 })
     const [a, b] = [EndpointId.make("ep-a"), EndpointId.make("ep-b")]
-    assert.deepStrictEqual(
-      [a, a, a, b].map((id) => limits.attempt(id, false, 0)),
-      [true, true, false, true]
-    )
-    // Known users have their own.
-    assert.isTrue(limits.attempt(a, true, 0))
-    assert.isTrue(limits.takeEndpoint(a))
-    assert.isFalse(limits.takeEndpoint(a))
-    assert.isTrue(limits.takeEndpoint(b))
-    limits.giveEndpoint(a)
-    assert.isTrue(limits.takeEndpoint(a))
+    for (const address of ["192.0.2.1", "192.0.2.200"]) limiter.failed(a, peer(address))
+    assert.isFalse(limiter.mayProve(a, peer("192.0.2.3")))
+    assert.isTrue(limiter.mayProve(b, peer("192.0.2.3")))
+    assert.isTrue(limiter.mayProve(a, peer("192.0.3.3")))
+    clock.now = 1_000
+    assert.isTrue(limiter.mayProve(a, peer("192.0.2.3")))
+  })
+
+  it("connections are counted by endpoint and by organization", () => {
+    const { limiter } = limited({ org_connections: 2, endpoint_connections: 1 })
+    const [a, b, c] = [EndpointId.make("ep-a"), EndpointId.make("ep-b"), EndpointId.make("ep-c")]
     const [one, other] = [OrgId.make("org-a"), OrgId.make("org-b")]
-    assert.isTrue(limits.takeOrganization(one))
-    assert.isTrue(limits.takeOrganization(one))
-    assert.isFalse(limits.takeOrganization(one))
-    assert.isTrue(limits.takeOrganization(other))
-    limits.giveOrganization(one)
-    assert.isTrue(limits.takeOrganization(one))
+    const first = limiter.open()
+    assert.isUndefined(first?.enter(a, one))
+    const second = limiter.open()
+    assert.strictEqual(second?.enter(a, one), "connections")
+    second?.close()
+    assert.isUndefined(limiter.open()?.enter(b, one))
+    assert.strictEqual(limiter.open()?.enter(c, one), "organization")
+    assert.isUndefined(limiter.open()?.enter(c, other))
+    first?.close()
+    assert.isUndefined(limiter.open()?.enter(a, one))
   })
 })

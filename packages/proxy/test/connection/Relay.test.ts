@@ -46,8 +46,8 @@ const dialled = Effect.callback<readonly [near: ComputeSocket, far: Socket]>((re
   })
 })
 
-/** A request for a proof, and AuthenticationOk. */
-const proven = Buffer.concat([message("R", "\0\0\0\x0a"), message("R", "\0\0\0\0")])
+/** AuthenticationOk, and the first ReadyForQuery. */
+const greeting = Buffer.concat([message("R", "\0\0\0\0"), message("Z", "I")])
 
 /** A relay between a client and a compute. The test has the far ends. */
 const unbegun = Effect.gen(function* () {
@@ -57,17 +57,13 @@ const unbegun = Effect.gen(function* () {
   farClient.on("data", (chunk: Buffer) => heard.push(chunk))
   farServer.on("data", () => {})
   for (const far of [farClient, farServer]) far.on("error", () => {}).once("end", () => far.end())
-  const [keys, changes]: [Array<string>, Array<string>] = [[], []]
+  const changes: Array<string> = []
   const relay = new Relay({
     client,
     server: compute,
     fromClient: Buffer.alloc(0),
-    fromServer: proven,
-    events: {
-      cancelKey: (key) => keys.push(key.toString("latin1")),
-      authenticated: () => changes.push("authenticated"),
-      busy: () => changes.push("busy")
-    },
+    greeting,
+    busy: () => changes.push("busy"),
     now: () => 0
   })
   const passed = (from: Socket, to: Socket, bytes: Buffer) =>
@@ -84,31 +80,21 @@ const unbegun = Effect.gen(function* () {
     })
   const answer = (...messages: ReadonlyArray<Buffer>) => passed(farServer, farClient, Buffer.concat(messages))
   const ask = (...messages: ReadonlyArray<Buffer>) => passed(farClient, farServer, Buffer.concat(messages))
-  return { answer, ask, changes, client, farClient, farServer, heard, keys, relay, server: compute.socket }
+  return { answer, ask, changes, client, farClient, farServer, heard, relay, server: compute.socket }
 })
 
 /** Relays to the end of the session. */
 const whole = (relay: Relay) => Effect.callback<void>((resume) => relay.start(() => resume(Effect.void)))
 
-/** The same, running, after the cancel key has been relayed. */
+/** The same, running, after a first notice has been relayed. */
 const relaying = Effect.gen(function* () {
   const ends = yield* unbegun
   const running = yield* Effect.forkChild(whole(ends.relay))
-  yield* ends.answer(message("K", "pid.key."))
+  yield* ends.answer(message("N", "begun"))
   return { ...ends, running }
 })
 
 describe("Relay", () => {
-  it.live("a session is busy until authentication has ended, then idle, and has reported its cancel key", () =>
-    Effect.gen(function* () {
-      const { answer, keys, relay } = yield* relaying
-      assert.isTrue(relay.busy)
-      yield* answer(ready("I"))
-      assert.isFalse(relay.busy)
-      assert.deepStrictEqual(keys, ["pid.key."])
-    })
-  )
-
   it.live("a session is busy in a transaction, failed or not, and during a query", () =>
     Effect.gen(function* () {
       const { answer, ask, relay } = yield* relaying
@@ -141,7 +127,7 @@ describe("Relay", () => {
     Effect.gen(function* () {
       const { answer, ask, relay } = yield* relaying
       yield* answer(ready("I"))
-      for (const type of ["P", "B", "D", "E", "C", "H", "F"]) {
+      for (const type of ["P", "B", "D", "E", "F"]) {
         yield* ask(message(type, "x"))
         assert.isTrue(relay.busy, type)
         if (type !== "F") yield* ask(message("S"))
@@ -167,32 +153,40 @@ describe("Relay", () => {
     })
   )
 
-  it.live("a session announces its authentication once, and each time that it gets busy", () =>
+  it.live("a session is idle after a Close or a Flush without a Sync, which begin no transaction", () =>
+    Effect.gen(function* () {
+      const { answer, ask, relay } = yield* relaying
+      yield* ask(message("C", "Sname\0"), message("H"))
+      yield* answer(message("3"))
+      assert.isFalse(relay.busy)
+    })
+  )
+
+  it.live("a session announces each time that it gets busy", () =>
     Effect.gen(function* () {
       const { answer, ask, changes } = yield* relaying
       assert.deepStrictEqual(changes, [])
-      yield* answer(ready("I"))
-      assert.deepStrictEqual(changes, ["authenticated"])
       yield* ask(message("P", "a"), message("B", "a"), message("E", "a"), message("S"))
       yield* answer(ready("I"))
       yield* ask(message("Q", "begin\0"))
       yield* answer(ready("T"))
       yield* ask(message("Q", "commit\0"))
       yield* answer(ready("I"))
-      assert.deepStrictEqual(changes, ["authenticated", "busy", "busy"])
+      assert.deepStrictEqual(changes, ["busy", "busy"])
     })
   )
 
-  it.live("a session is idle after a COPY IN, because a Sync during the copy has no answer", () =>
+  it.live("a session is idle after a COPY IN, because a Sync or a Flush during the copy has no answer", () =>
     Effect.gen(function* () {
       const { answer, ask, relay } = yield* relaying
-      yield* answer(ready("I"))
-      yield* ask(message("P", "copy"), message("E", ""), message("S"))
-      yield* answer(message("G", "\0\0\0"))
-      yield* ask(message("d", "row"), message("c"), message("S"))
-      assert.isTrue(relay.busy)
-      yield* answer(message("C", "COPY 1\0"), ready("I"))
-      assert.isFalse(relay.busy)
+      for (const ending of ["S", "H"]) {
+        yield* ask(message("P", "copy"), message("E", ""), message(ending))
+        yield* answer(message("G", "\0\0\0"))
+        yield* ask(message("d", "row"), message("c"), message("S"))
+        assert.isTrue(relay.busy)
+        yield* answer(message("C", "COPY 1\0"), ready("I"))
+        assert.isFalse(relay.busy, ending)
+      }
     })
   )
 
@@ -204,7 +198,7 @@ describe("Relay", () => {
       relay.cut(fatal)
       farServer.write(Buffer.concat([row.subarray(9), message("C", "SELECT 1\0"), ready("I")]))
       yield* Fiber.join(running)
-      const all = Buffer.concat([proven, message("K", "pid.key."), ready("I"), row, fatal])
+      const all = Buffer.concat([greeting, message("N", "begun"), ready("I"), row, fatal])
       assert.deepStrictEqual(Buffer.concat(heard).toString("latin1"), all.toString("latin1"))
     })
   )

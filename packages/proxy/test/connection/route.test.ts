@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { longestRoleName, twinSuffix } from "@narthex/core"
+import { twinSuffix } from "@narthex/core"
 import { Result } from "effect"
-import { asTwin, route } from "../../src/connection/route.ts"
+import { protocolOptions, route, upstream } from "../../src/connection/route.ts"
 import type { Parameter } from "../../src/wire/startup.ts"
 
 const [a, b] = ["ep-01k3z6v9e8q0x5m4c2b7n1r0sd", "ep-01k3z6v9e8q0x5m4c2b7n1r0se"]
@@ -93,7 +93,7 @@ describe("route", () => {
 
   it("the twin of a role has its parameters, and its database where the client names none", () => {
     const twinOf = (...parameters: ReadonlyArray<Parameter>) =>
-      asTwin({ _tag: "Startup", version: 0x30000, parameters })?.parameters
+      upstream({ _tag: "Startup", version: 0x30000, parameters }, "app", true).parameters
     const twin: Parameter = ["user", `app${twinSuffix}`]
     assert.deepStrictEqual(twinOf(["database", "shop"], user, ["geqo", "off"]), [
       twin,
@@ -102,14 +102,11 @@ describe("route", () => {
     ])
     assert.deepStrictEqual(twinOf(user), [twin, ["database", "app"]])
     assert.deepStrictEqual(twinOf(user, ["database", ""]), [twin, ["database", "app"]])
-    const longest = "x".repeat(longestRoleName - twinSuffix.length)
-    assert.isDefined(twinOf(["user", longest]))
-    assert.isUndefined(twinOf(["user", `${longest}x`]))
   })
 
-  it("the names of twins are reserved", () => {
-    for (const name of [`app${twinSuffix}`, `app${twinSuffix}.${a}`, `${"x".repeat(52)}${twinSuffix}y`])
-      assert.strictEqual(routed([["user", name]], `${a}.local.db.example`).to, "reserved", name)
-    assert.strictEqual(routed([["user", `app${twinSuffix}s`]], `${a}.local.db.example`).to, a)
+  it("a compute gets protocol 3.0 without options of the protocol, which the proxy negotiates", () => {
+    const startup = { _tag: "Startup", version: 0x30002, parameters: [user, ["_pq_.x", "1"]] } as const
+    assert.deepStrictEqual(protocolOptions(startup), ["_pq_.x"])
+    assert.deepStrictEqual(upstream(startup, "app", false), { _tag: "Startup", version: 0x30000, parameters: [user] })
   })
 })

@@ -18,6 +18,7 @@ const reporting = Effect.gen(function* () {
     allowlists: () => never,
     changes: never,
     wake: () => never,
+    cancel: () => Effect.never,
     refusals: () => never,
     activity: (report) =>
       Effect.suspend(() => {

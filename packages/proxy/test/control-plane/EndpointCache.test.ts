@@ -17,7 +17,9 @@ const noLists = { changed: () => Effect.void, reload: Effect.void }
 
 /** Asks as a connection does. */
 const resolve = (endpoints: EndpointCache) =>
-  Effect.callback<Located, ResolveError>((resume) => Effect.sync(endpoints.resolve(endpoint_id, resume)))
+  Effect.callback<Located, ResolveError>((resume) =>
+    Effect.sync(endpoints.resolve({ endpoint_id, role: undefined }, resume))
+  )
 
 /** A cache that follows the changes. `connect` is what a connection does: it asks, and is watched until it is cut. */
 const cached = Effect.fnUntraced(function* (refresh: Duration.Input) {
@@ -25,7 +27,7 @@ const cached = Effect.fnUntraced(function* (refresh: Duration.Input) {
   let reads = 0
   const endpoints = yield* Effect.gen(function* () {
     const endpoints = yield* makeEndpointCache(Duration.fromInputUnsafe(refresh), () => ++reads)
-    yield* followChanges({ allowlists: noLists, endpoints })
+    yield* followChanges({ allowlists: noLists, endpoints, cancelHere: () => {} })
     return endpoints
   }).pipe(Effect.provide(control.layer))
   yield* TestClock.adjust("1 milli")
@@ -208,7 +210,8 @@ describe("followChanges", () => {
       const reloads = { allowlists: 0, endpoints: 0 }
       yield* followChanges({
         allowlists: { ...noLists, reload: Effect.sync(() => void reloads.allowlists++) },
-        endpoints: { changed: () => undefined, reload: () => void reloads.endpoints++ }
+        endpoints: { changed: () => undefined, reload: () => void reloads.endpoints++ },
+        cancelHere: () => undefined
       }).pipe(Effect.provide(Layer.provide(lost, control.layer)))
       yield* TestClock.adjust("1 milli")
       assert.deepStrictEqual(reloads, { allowlists: 1, endpoints: 1 })

@@ -76,7 +76,10 @@ describe("HttpControlPlane", () => {
       const endpoint = { endpoint_id, project_id, branch_id: "br-a", region_id: "local", disabled: false }
       const resolved = { ...endpoint, current_state: "idle", address: null, generation: null, more: "ignored" }
       const one = yield* answering(json(200, resolved))
-      assert.deepStrictEqual({ ...(yield* one.control.resolve(endpoint_id)), more: "ignored" }, resolved as never)
+      assert.deepStrictEqual(
+        { ...(yield* one.control.resolve(endpoint_id, undefined)), more: "ignored" },
+        resolved as never
+      )
       const snapshot = { project_id, version: 3, rules: [{ cidr: "x", expires_at: null }], server_now: "now" }
       const two = yield* answering(json(200, { allowlists: [snapshot] }))
       assert.deepStrictEqual({ ...(yield* two.control.allowlists([project_id]))[0] }, snapshot as never)
@@ -128,7 +131,7 @@ describe("HttpControlPlane", () => {
   it.live("a refusal, an invalid answer and a missing server are ControlPlaneUnreachable", () =>
     Effect.gen(function* () {
       const missing = yield* answering(problem(404, "not_found"))
-      assert.strictEqual(yield* tagOf(missing.control.resolve(endpoint_id)), "EndpointUnknown")
+      assert.strictEqual(yield* tagOf(missing.control.resolve(endpoint_id, undefined)), "EndpointUnknown")
       const refusing = yield* answering(problem(401, "invalid_token"))
       const refused = yield* Effect.flip(refusing.control.allowlists([project_id]))
       assert.match(refused.message, /status 401 invalid_token/)
@@ -140,7 +143,7 @@ describe("HttpControlPlane", () => {
       assert.strictEqual(yield* tagOf(silly.control.allowlists([project_id])), "ControlPlaneUnreachable")
       const layer = HttpControlPlane.layer({ api_url: "http://127.0.0.1:1", token: Redacted.make("t") })
       const unreachable = yield* Effect.provide(ControlPlane, layer)
-      assert.strictEqual(yield* tagOf(unreachable.resolve(endpoint_id)), "ControlPlaneUnreachable")
+      assert.strictEqual(yield* tagOf(unreachable.resolve(endpoint_id, undefined)), "ControlPlaneUnreachable")
       assert.strictEqual(yield* tagOf(Effect.scoped(unreachable.changes)), "ControlPlaneUnreachable")
     })
   )

@@ -28,6 +28,7 @@ const reporting = Effect.gen(function* () {
     allowlists: () => never,
     changes: never,
     wake: () => never,
+    cancel: () => Effect.never,
     activity: () => never,
     refusals: (report) =>
       Effect.suspend((): Effect.Effect<void, ControlPlaneUnreachable | ReportRejected> => {

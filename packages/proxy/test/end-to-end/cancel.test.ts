@@ -1,9 +1,10 @@
 import type { Socket } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { until } from "../../../../test/harness/eventually.ts"
 import { Cluster } from "../support/Cluster.ts"
 import { open, openTls, sqlClient, untilClosed, untilRuns } from "../support/clients.ts"
-import { certificate, countedCompute, harness } from "../support/harness.ts"
+import { anotherProxy, certificate, countedCompute, harness } from "../support/harness.ts"
 import { beginPsql } from "../support/programs.ts"
 import { session } from "../support/session.ts"
 
@@ -84,6 +85,47 @@ describe("cancel requests", { tags: ["psql", "openssl"] }, () => {
         await sql.end()
       })
       assert.deepStrictEqual(control.wakes, [])
+    })
+  )
+
+  it.live("a cancel request that reaches another proxy is forwarded by the one with the session, if it is listed", () =>
+    Effect.gen(function* () {
+      const { control, port } = yield* harness(cluster)
+      const other = yield* anotherProxy(control)
+      const observer = sqlClient(port)
+      yield* control.list("127.0.0.1/32")
+      yield* Effect.promise(async () => {
+        const sleeping = await session(port, "select pg_sleep(600)")
+        const send = async (from: string) => {
+          const socket = open(other.port, from)
+          socket.end(cancelPacket(sleeping.key))
+          return untilClosed(socket)
+        }
+        await untilRuns(observer, "select pg_sleep(600)")
+        assert.strictEqual((await send("127.0.0.2")).length, 0)
+        await until("the refusal to be reported", () => control.refusals.length > 0)
+        assert.strictEqual((await send("127.0.0.1")).length, 0)
+        assert.match((await sleeping.answer).toString("latin1"), /C57014\0/)
+        sleeping.socket.destroy()
+        await observer.end()
+      })
+      assert.lengthOf(control.cancels, 2)
+      assert.deepStrictEqual(control.wakes, [])
+    })
+  )
+
+  it.live("the key of a session is not that of its compute", () =>
+    Effect.gen(function* () {
+      const { port } = yield* harness(cluster)
+      yield* Effect.promise(async () => {
+        const sleeping = await session(port, "select pg_backend_pid()")
+        await sleeping.answer
+        const observer = sqlClient(port)
+        const own = await observer`select pid from pg_stat_activity where query like '%pg_backend_pid%'`
+        assert.isFalse(own.some(({ pid }) => pid === sleeping.pid))
+        sleeping.socket.destroy()
+        await observer.end()
+      })
     })
   )
 

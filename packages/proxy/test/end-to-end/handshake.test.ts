@@ -15,6 +15,7 @@ import {
   untilClosed,
   usual
 } from "../support/clients.ts"
+import { role } from "../support/credentials.ts"
 import { certificate, harness, writeCertificate } from "../support/harness.ts"
 import { endpoint_id } from "../support/MemoryControlPlane.ts"
 import { conninfo, run } from "../support/programs.ts"
@@ -149,7 +150,7 @@ describe("connections", { tags: ["psql", "openssl"] }, () => {
       const host = `${endpoint_id}.local.db.test`
       const tls = yield* certificate(host)
       const { port } = yield* harness(cluster, { tls })
-      const info = `host=${host} hostaddr=127.0.0.1 port=${port} user=app dbname=postgres sslrootcert=${tls.cert}`
+      const info = `host=${host} hostaddr=127.0.0.1 port=${port} user=${role} dbname=postgres sslrootcert=${tls.cert}`
       const ask = (more: string) =>
         Effect.promise(() => run("psql", ["-XAt", "-d", `${info} ${more}`, "-c", "select 'served'"]))
       const verified = yield* ask("sslmode=verify-full")
@@ -157,7 +158,7 @@ describe("connections", { tags: ["psql", "openssl"] }, () => {
       const plain = yield* ask("sslmode=disable")
       assert.match(plain.stderr, /The connection names no endpoint/)
       const direct = openTls(port, host, ["postgresql"])
-      direct.write(startup(["user", "app"], ["database", "postgres"]))
+      direct.write(startup(["user", role], ["database", "postgres"]))
       assert.strictEqual((yield* Effect.promise(() => once(direct)))[0], "R".charCodeAt(0))
       direct.destroy()
     })

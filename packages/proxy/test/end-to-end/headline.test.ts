@@ -66,18 +66,15 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
           for (const attempt of attempts) assert.match((await attempt()).toString("latin1"), /^E.*C28000\0/s)
         })
         assert.strictEqual(yield* sqlstate(port, { ssl: { rejectUnauthorized: false } }), "28000")
-        assert.strictEqual(control.resolves.length, attempts.length + 1)
 
         const refusals = /FATAL: {2}The address 127\.0\.0\.1 is not on this project's IP allowlist\./g
         for (const [mode, times] of [
           ["require", 1],
           ["prefer", 2]
         ] as const) {
-          const before = control.resolves.length
           const { code, stderr } = yield* Effect.promise(() => psql(port, "select 1", `sslmode=${mode}`))
           assert.strictEqual(code, 2)
           assert.lengthOf(stderr.match(refusals) ?? [], times, stderr)
-          assert.strictEqual(control.resolves.length, before + times)
         }
         assert.deepStrictEqual(control.wakes, [])
         assert.isFalse(cluster.running)
@@ -88,7 +85,7 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       yield* control.list("127.0.0.1/32")
-      yield* Effect.promise(() => psql(port, "select 1", "user=loads-the-list"))
+      yield* Effect.promise(() => psql(port, "select 1"))
       yield* Effect.promise(() => cluster.stop())
       // The proxy has not been notified, so only the control plane can refuse.
       control.rules = [{ cidr: "203.0.113.0/24", expires_at: null }]
@@ -225,7 +222,7 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
       Effect.gen(function* () {
         const { promise: woken, resolve: wake } = Promise.withResolvers<string>()
         const compute: Startable = { generation: 1, running: false, address: "", start: () => woken }
-        const { control, port } = yield* harness(compute, { limits: { half_open: 2 } })
+        const { control, port } = yield* harness(compute, { limits: { connections: 2 } })
         const first = beginPsql(port, "select 'stayed'")
         yield* eventually(
           "the first client to wake the endpoint",

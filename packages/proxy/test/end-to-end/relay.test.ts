@@ -10,6 +10,7 @@ import { note } from "../../../../test/harness/note.ts"
 import { bytes as someBytes } from "../../../../test/harness/seed.ts"
 import { Cluster } from "../support/Cluster.ts"
 import { sqlClient, untilRuns } from "../support/clients.ts"
+import { role } from "../support/credentials.ts"
 import { harness } from "../support/harness.ts"
 import { endpoint_id } from "../support/MemoryControlPlane.ts"
 import { beginPsql, conninfo, run } from "../support/programs.ts"
@@ -38,7 +39,7 @@ describe("relayed sessions", { tags: ["psql"] }, () => {
         await sql.end()
       })
       const wrong = yield* Effect.promise(() => run("psql", ["-d", conninfo(port)], { PGPASSWORD: "wrong" }))
-      assert.match(wrong.stderr, /password authentication failed for user "app"/)
+      assert.match(wrong.stderr, /password authentication failed for user "role_0123456789abcdef"/)
     })
   )
 
@@ -47,13 +48,13 @@ describe("relayed sessions", { tags: ["psql"] }, () => {
       const { port } = yield* harness(cluster)
       const base = `host=127.0.0.1 port=${port}`
       const ask = (info: string, sql: string) => Effect.promise(() => run("psql", ["-XAt", "-d", info, "-c", sql]))
-      const bySuffix = yield* ask(`${base} user=app.${endpoint_id} dbname=postgres`, "select current_user")
-      assert.strictEqual(bySuffix.stdout, "app\n", bySuffix.stderr)
-      const noDatabase = yield* ask(`${base} user=app.${endpoint_id}`, "select 1")
-      assert.match(noDatabase.stderr, /database "app" does not exist/)
+      const bySuffix = yield* ask(`${base} user=${role}.${endpoint_id} dbname=postgres`, "select current_user")
+      assert.strictEqual(bySuffix.stdout, `${role}\n`, bySuffix.stderr)
+      const noDatabase = yield* ask(`${base} user=${role}.${endpoint_id}`, "select 1")
+      assert.match(noDatabase.stderr, /database "role_0123456789abcdef" does not exist/)
       const options = `options='-c work_mem=3MB endpoint=${endpoint_id} -c test.words=a\\\\ b'`
       const kept = yield* ask(
-        `${base} user=app dbname=postgres ${options}`,
+        `${base} user=${role} dbname=postgres ${options}`,
         "select current_setting('work_mem'), current_setting('test.words')"
       )
       assert.strictEqual(kept.stdout, "3MB|a b\n", kept.stderr)

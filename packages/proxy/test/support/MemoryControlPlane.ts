@@ -4,7 +4,18 @@
  * records the calls.
  */
 import type { ActivityPayload, RefusalsPayload } from "@narthex/api"
-import { BranchId, EndpointId, IpRule, ProjectId, parseCidr, permits, RegionId, UserId, UserRef } from "@narthex/core"
+import {
+  BranchId,
+  type CancelNotice,
+  EndpointId,
+  IpRule,
+  ProjectId,
+  parseCidr,
+  permits,
+  RegionId,
+  UserId,
+  UserRef
+} from "@narthex/core"
 import { DateTime, Effect, Layer, Option, PubSub, Result, Stream } from "effect"
 import {
   AddressNotListed,
@@ -16,6 +27,7 @@ import {
   TooManyComputes,
   WakeTimedOut
 } from "../../src/control-plane/ControlPlane.ts"
+import { role, verifierOf } from "./credentials.ts"
 
 export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
 export const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")
@@ -59,6 +71,11 @@ export class MemoryControlPlane {
   readonly resolves: Array<EndpointId> = []
   readonly reports: Array<ActivityPayload> = []
   readonly refusals: Array<RefusalsPayload> = []
+  readonly cancels: Array<CancelNotice> = []
+  /** The verifiers of the roles that are valid. */
+  readonly verifiers = new Map([[role, verifierOf(role)]])
+  /** Whether the server has roles of its operator's own. */
+  ownRoles = false
   loads = 0
   readonly #compute: Startable
   readonly #changes: PubSub.PubSub<Change>
@@ -97,7 +114,7 @@ export class MemoryControlPlane {
         this.down ? Effect.fail(new ControlPlaneUnreachable({ operation, reason: "it is down" })) : Effect.void
       )
     return {
-      resolve: (id) =>
+      resolve: (id, name) =>
         Effect.gen({ self: this }, function* () {
           this.resolves.push(id)
           yield* up("resolve")
@@ -112,7 +129,9 @@ export class MemoryControlPlane {
             disabled: this.disabled,
             current_state: running && !this.suspended ? "active" : "idle",
             address: running && !this.suspended ? address : null,
-            generation: running && !this.suspended ? generation + this.restarts : null
+            generation: running && !this.suspended ? generation + this.restarts : null,
+            own_roles: this.ownRoles,
+            ...(name === undefined ? {} : { verifier: this.verifiers.get(name) ?? null })
           } as const
           yield* this.answering
           return located
@@ -145,6 +164,12 @@ export class MemoryControlPlane {
           if (this.stuck) return yield* new WakeTimedOut({ endpoint_id })
           const address = yield* Effect.promise(() => this.#compute.start())
           return { address, generation: this.#compute.generation }
+        }),
+      cancel: (notice) =>
+        Effect.gen({ self: this }, function* () {
+          yield* up("cancel")
+          this.cancels.push(notice)
+          yield* PubSub.publish(this.#changes, { of: "cancel", change: notice })
         }),
       activity: (report) =>
         Effect.andThen(

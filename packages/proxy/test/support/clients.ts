@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import postgres from "postgres"
 import { until, within } from "../../../../test/harness/eventually.ts"
 import { encodeStartup } from "../../src/wire/startup.ts"
-import { password } from "./clusterTemplate.ts"
+import { password, role } from "./credentials.ts"
 import { endpoint_id } from "./MemoryControlPlane.ts"
 
 /** postgres.js with the endpoint as user suffix and one connection. */
@@ -13,7 +13,7 @@ export const sqlClient = (port: number, options: postgres.Options<Record<string,
   postgres({
     host: "127.0.0.1",
     port,
-    username: `app.${endpoint_id}`,
+    username: `${role}.${endpoint_id}`,
     password,
     database: "postgres",
     max: 1,
@@ -101,4 +101,4 @@ export const openTls = (
 export const startup = (...parameters: ReadonlyArray<readonly [string, string]>) =>
   encodeStartup({ _tag: "Startup", version: 0x30000, parameters })
 
-export const usual = startup(["user", "app"], ["database", "postgres"], ["options", `endpoint=${endpoint_id}`])
+export const usual = startup(["user", role], ["database", "postgres"], ["options", `endpoint=${endpoint_id}`])

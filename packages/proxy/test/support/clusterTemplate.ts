@@ -1,4 +1,4 @@
-/** An empty cluster whose superuser is `app`, with SCRAM, for tests to copy: `initdb` runs once per Postgres and account. */
+/** An empty cluster whose superuser is the role of the tests, with SCRAM, for tests to copy: `initdb` runs once per Postgres and account. */
 import { execFile } from "node:child_process"
 import { chown, mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -6,14 +6,13 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { cacheDirectory } from "../../../local-postgres/testing/cacheDirectory.ts"
 import type { PostgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
+import { role, verifierOf } from "./credentials.ts"
 
 const run = promisify(execFile)
 
-export const password = "correct horse"
-
 /** The number is part of the name of the cache: change it together with the text. */
-const recipe = 1
-const options = ["-A", "scram-sha-256", "-U", "app", "-N", "-E", "UTF8", "--locale=C", "--wal-segsize=1"]
+const recipe = 2
+const options = ["-A", "scram-sha-256", "-U", role, "-N", "-E", "UTF8", "--locale=C", "--wal-segsize=1"]
 
 /**
  * Makes it in a directory that the account of Postgres can access, which the checkout may not be. If several processes make it
@@ -25,7 +24,8 @@ const make = async ({ directory, identity }: PostgresPrograms, cache: string, ta
   try {
     const [data, passwordFile] = [join(scratch, "data"), join(scratch, "password")]
     await mkdir(data, { mode: 0o700 })
-    await writeFile(passwordFile, password)
+    // Postgres takes a verifier in place of a password, and stores it as it is.
+    await writeFile(passwordFile, verifierOf(role))
     if (identity !== undefined)
       for (const path of [scratch, data, passwordFile]) await chown(path, identity.uid, identity.gid)
     const args = ["-D", data, `--pwfile=${passwordFile}`, ...options]

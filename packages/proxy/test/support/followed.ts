@@ -4,9 +4,10 @@ import { type AllowlistCacheSettings, makeAllowlistCache } from "../../src/contr
 import { followChanges } from "../../src/control-plane/followChanges.ts"
 
 const none = { changed: () => undefined, reload: () => undefined }
+const cancelHere = () => undefined
 
 export const followed = Effect.fnUntraced(function* (settings: AllowlistCacheSettings) {
   const allowlists = yield* makeAllowlistCache(settings)
-  yield* followChanges({ allowlists, endpoints: none })
+  yield* followChanges({ allowlists, endpoints: none, cancelHere })
   return allowlists
 })

@@ -28,6 +28,22 @@ export const harness = Effect.fnUntraced(function* (compute: Startable, override
   return { control, proxy, port: proxy.port }
 })
 
+/** Another proxy of the same control plane. */
+export const anotherProxy = Effect.fnUntraced(function* (
+  control: MemoryControlPlane,
+  overrides: Partial<ProxyConfig> = {}
+) {
+  const before = control.subscriptions
+  const services = yield* Layer.build(
+    Proxy.layer({ ...config, ...overrides }).pipe(Layer.provide(control.layer), Layer.provide(Logger.layer([])))
+  )
+  yield* eventually(
+    "the other proxy to subscribe to changes",
+    Effect.sync(() => control.subscriptions > before)
+  )
+  return yield* Effect.provideContext(Proxy, services)
+})
+
 /** A self-signed certificate in files. */
 export const certificate = Effect.fnUntraced(function* (name: string) {
   const directory = yield* Effect.acquireRelease(

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { buffer, text } from "node:stream/consumers"
 import { within } from "../../../../test/harness/eventually.ts"
-import { password } from "./clusterTemplate.ts"
+import { password, role } from "./credentials.ts"
 import { endpoint_id } from "./MemoryControlPlane.ts"
 
 export interface Ran {
@@ -36,7 +36,7 @@ export const run = (program: string, args: ReadonlyArray<string>, env?: Record<s
 
 /** The connection string of the endpoint for libpq. */
 export const conninfo = (port: number, more = "") =>
-  `host=127.0.0.1 port=${port} user=app dbname=postgres options='endpoint=${endpoint_id}' connect_timeout=40 ${more}`
+  `host=127.0.0.1 port=${port} user=${role} dbname=postgres options='endpoint=${endpoint_id}' connect_timeout=40 ${more}`
 
 /** `VERBOSITY=verbose` so that SQLSTATE and hint can be read. */
 export const beginPsql = (port: number, sql: string, more = "") =>

@@ -7,7 +7,7 @@ import type { Socket } from "node:net"
 import { within } from "../../../../test/harness/eventually.ts"
 import { MessageWalker } from "../../src/wire/MessageWalker.ts"
 import { open, usual } from "./clients.ts"
-import { password } from "./clusterTemplate.ts"
+import { password } from "./credentials.ts"
 
 export interface BareSession {
   readonly socket: Socket
@@ -33,13 +33,13 @@ const int32 = (value: number) => {
 
 const hmac = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest()
 
-const finalMessage = (bare: string, serverFirst: string) => {
+const finalMessage = (bare: string, serverFirst: string, secret: string) => {
   const field = (name: string) =>
     serverFirst
       .split(",")
       .find((text) => text.startsWith(`${name}=`))
       ?.slice(2) ?? ""
-  const salted = pbkdf2Sync(password, Buffer.from(field("s"), "base64"), Number(field("i")), 32, "sha256")
+  const salted = pbkdf2Sync(secret, Buffer.from(field("s"), "base64"), Number(field("i")), 32, "sha256")
   const clientKey = hmac(salted, "Client Key")
   const withoutProof = `c=biws,r=${field("r")}`
   const signature = hmac(createHash("sha256").update(clientKey).digest(), `${bare},${serverFirst},${withoutProof}`)
@@ -50,9 +50,12 @@ const finalMessage = (bare: string, serverFirst: string) => {
 export const session = async (
   port: number,
   sql: string,
-  sendStartup: (socket: Socket) => unknown = (it) => it.write(usual)
+  sendStartup: (socket: Socket) => unknown = (it) => it.write(usual),
+  secret = password,
+  opened: (socket: Socket) => void = () => {}
 ) => {
   const socket = open(port)
+  opened(socket)
   const bare = `n=,r=${randomBytes(18).toString("base64")}`
   const begun = new Promise<BareSession>((resume, reject) => {
     let key = Buffer.alloc(0)
@@ -64,7 +67,7 @@ export const session = async (
         if (letter === "R" && body.readUInt32BE(0) === 10)
           socket.write(message("p", "SCRAM-SHA-256\0", int32(3 + bare.length), `n,,${bare}`))
         else if (letter === "R" && body.readUInt32BE(0) === 11)
-          socket.write(message("p", finalMessage(bare, body.toString("utf8", 4))))
+          socket.write(message("p", finalMessage(bare, body.toString("utf8", 4), secret)))
         else if (letter === "K") {
           key = Buffer.from(body)
           socket.write(message("Q", `${sql}\0`))

@@ -23,6 +23,7 @@ import {
   ComputeDriver,
   ComputeFailed,
   ComputeFence,
+  type ComputeReach,
   type ComputeRole,
   type EndpointId,
   type StorageError
@@ -36,6 +37,8 @@ export interface StaticServer {
   readonly address: string
   /** The database `postgres` as a user that may create roles. `null`: the server has roles of its own. */
   readonly admin_url: Redacted.Redacted | null
+  /** As in `ComputeReach`. */
+  readonly tls: ComputeReach["tls"]
 }
 
 /** The number belongs to assignments alone. */
@@ -81,6 +84,10 @@ export const layerStaticComputes = (
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       const addresses = servers.map(({ address }) => address)
+      const reachOf = (address: string): ComputeReach => {
+        const server = servers.find((it) => it.address === address)
+        return { tls: server?.tls ?? null, own_roles: server?.admin_url === null }
+      }
       const adminOf = (address: string) => servers.find((it) => it.address === address)?.admin_url ?? null
       const ask = <Row extends object>(text: string, params?: ReadonlyArray<unknown>) =>
         Effect.mapError(query<Row>("StaticComputes", text, params), storeFailed)
@@ -167,7 +174,7 @@ export const layerStaticComputes = (
             [endpoint_id, branch_id, generation]
           )
         )
-        return { endpoint_id, branch_id, generation, address }
+        return { endpoint_id, branch_id, generation, address, reach: reachOf(address) }
       })
 
       const stop = Effect.fn("StaticComputes.stop")(function* (endpoint: EndpointId) {

@@ -158,7 +158,7 @@ export const origin: TextForm<string> = form("an http or https origin, without a
   return url?.pathname === "/" ? url.origin : undefined
 })
 
-const postgresUrl = (text: string) => {
+export const postgresUrl = (text: string) => {
   const url = URL.parse(text)
   return url !== null && /^postgres(ql)?:$/.test(url.protocol)
     ? Redacted.make(text, { label: "database URL" })
@@ -249,26 +249,3 @@ export const providers: Form<ReadonlyArray<OpenIdProvider>> = {
       return `a JSON list of providers (${issues.join("; ")})`
     })
 }
-
-/** The operator's servers. The database of an admin URL is the one that clients connect to. */
-export const staticComputes: Form<ReadonlyArray<{ readonly address: string; readonly admin_url: Redacted.Redacted }>> =
-  {
-    read: (text) => {
-      const expected = 'a JSON list of {"address": "host:port", "admin_url": "postgresql://…/postgres"}'
-      const servers = Option.getOrUndefined(Result.getSuccess(decodeServers(text)))
-      const read = servers?.map(({ address, admin_url }) => {
-        const url = postgresUrl(admin_url)
-        const named = Result.isSuccess(computeAddress.read(address)) && URL.parse(admin_url)?.pathname === "/postgres"
-        return url !== undefined && named ? { address, admin_url: url } : undefined
-      })
-      const complete = read?.filter((it) => it !== undefined)
-      return complete === undefined || complete.length === 0 || complete.length !== read?.length
-        ? Result.fail(expected)
-        : Result.succeed(complete)
-    }
-  }
-
-const decodeServers = Schema.decodeUnknownResult(
-  Schema.fromJsonString(Schema.Array(Schema.Struct({ address: Schema.String, admin_url: Schema.String }))),
-  { onExcessProperty: "error" }
-)

@@ -17,8 +17,9 @@ const verifier = `SCRAM-SHA-256$4096:${btoa("salt")}$${btoa("x".repeat(32))}:${b
 
 /** The driver of an instance that starts now, with this list of servers, which have roles of their own. */
 const instance = (...addresses: ReadonlyArray<string>) =>
-  Effect.map(Layer.build(layerStaticComputes(addresses.map((address) => ({ address, admin_url: null })))), (context) =>
-    Context.get(context, ComputeDriver)
+  Effect.map(
+    Layer.build(layerStaticComputes(addresses.map((address) => ({ address, admin_url: null, tls: null })))),
+    (context) => Context.get(context, ComputeDriver)
   )
 
 const starting = (branch_id: BranchId, generation = 1) => {
@@ -175,7 +176,8 @@ layer(testDatabase, { excludeTestServices: true })("static computes", (it) => {
       const { query } = yield* Database
       const servers = Array.from({ length: 20 }, (_, at) => ({
         address: `silent-${at}:5432`,
-        admin_url: Redacted.make(`postgres://admin:secret@${address}/postgres`)
+        admin_url: Redacted.make(`postgres://admin:secret@${address}/postgres`),
+        tls: null
       }))
       const layer = layerStaticComputes(servers, Duration.seconds(2))
       const driver = Context.get(yield* Layer.build(layer), ComputeDriver)

@@ -27,8 +27,7 @@ describe("settings are refused", () => {
       "NARTHEX_PROXY_TLS_CERT and NARTHEX_PROXY_TLS_KEY must be given together."
     ],
     [{ NARTHEX_PROXY_TLS_REQUIRED: "true" }, "NARTHEX_PROXY_TLS_REQUIRED is on without a certificate"],
-    [{ NARTHEX_PROXY_WORKERS: "0" }, 'NARTHEX_PROXY_WORKERS must be a whole number from 1 to 256, or "auto".'],
-    [{ NARTHEX_PROXY_UNAUTHENTICATED: "0" }, "NARTHEX_PROXY_UNAUTHENTICATED must be a whole number of at least 1."],
+    [{ NARTHEX_PROXY_PROCESSES: "0" }, 'NARTHEX_PROXY_PROCESSES must be a whole number from 1 to 256, or "auto".'],
     [{ NARTHEX_PROXY_TRUSTED: "10.0.0.0/33" }, "NARTHEX_PROXY_TRUSTED must be a comma-separated list of networks."],
     [{ NARTHEX_PROXY_DOMAIN: "10.0.0.1" }, "NARTHEX_PROXY_DOMAIN must be a domain name."],
     [{ NARTHEX_OPEN_SIGNUP: "yes" }, 'NARTHEX_OPEN_SIGNUP must be "true" or "false".'],

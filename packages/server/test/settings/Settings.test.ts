@@ -36,15 +36,13 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(rest.api, { host: "127.0.0.1", port: 4400, url: null, internal_url: null })
       assert.deepStrictEqual(rest.console, { host: "127.0.0.1", port: 4401, url: null, token: null })
       const most = { connections: 10_000, org_connections: 1_000, endpoint_connections: 90 }
-      const places = { unauthenticated: 20, unauthenticated_per_address: 5 }
-      const opening = { ...places, unknown_rate: 10, unknown_rate_per_network: 20 }
       assert.deepStrictEqual(rest.proxy, {
         host: "127.0.0.1",
         port: 5442,
         domain: "localhost",
         tls: null,
-        limits: { ...most, ...opening, authentication_timeout: Duration.seconds(10) },
-        workers: 1,
+        limits: most,
+        processes: 1,
         trusted: [],
         token: null
       })
@@ -159,15 +157,10 @@ describe("settings", () => {
         NARTHEX_PROXY_TLS_CERT: "cert.pem",
         NARTHEX_PROXY_TLS_KEY: "key.pem",
         NARTHEX_PROXY_TLS_REQUIRED: "true",
-        NARTHEX_PROXY_WORKERS: "auto",
+        NARTHEX_PROXY_PROCESSES: "auto",
         NARTHEX_PROXY_CONNECTIONS: "11",
         NARTHEX_PROXY_ORG_CONNECTIONS: "12",
         NARTHEX_PROXY_ENDPOINT_CONNECTIONS: "13",
-        NARTHEX_PROXY_UNAUTHENTICATED: "14",
-        NARTHEX_PROXY_UNAUTHENTICATED_PER_ADDRESS: "15",
-        NARTHEX_PROXY_AUTHENTICATION_TIMEOUT: "16 seconds",
-        NARTHEX_PROXY_UNKNOWN_RATE: "17",
-        NARTHEX_PROXY_UNKNOWN_RATE_PER_NETWORK: "18",
         NARTHEX_PROXY_TRUSTED: "10.0.0.0/8, ::1",
         NARTHEX_SIGN_IN_ALLOWLIST: "ada@example.com,@example.org",
         NARTHEX_REGIONS: "eu-west,us-east",
@@ -182,16 +175,11 @@ describe("settings", () => {
       assert.strictEqual(settings.api.url, "https://api.example")
       assert.strictEqual(settings.console.url, "https://console.example")
       assert.deepStrictEqual(settings.proxy.tls, { cert: "cert.pem", key: "key.pem", required: true })
-      assert.strictEqual(settings.proxy.workers, "auto")
+      assert.strictEqual(settings.proxy.processes, "auto")
       assert.deepStrictEqual(settings.proxy.limits, {
         connections: 11,
         org_connections: 12,
-        endpoint_connections: 13,
-        unauthenticated: 14,
-        unauthenticated_per_address: 15,
-        unknown_rate: 17,
-        unknown_rate_per_network: 18,
-        authentication_timeout: Duration.seconds(16)
+        endpoint_connections: 13
       })
       assert.deepStrictEqual(settings.proxy.trusted.map(String), ["10.0.0.0/8", "::1/128"])
       assert.deepStrictEqual(settings.access.sign_in_allowlist, ["ada@example.com", "@example.org"])

@@ -28,7 +28,7 @@ describe("the cores of a machine", () => {
     Effect.gen(function* () {
       const all = [computes.per_org, branches.per_org]
       const NARTHEX_STATIC_COMPUTES =
-        '[{"address":"db.example:5432","admin_url":"postgresql://admin@db.example/postgres"}]'
+        '[{"address":"db.example:5432","admin_url":"postgresql://admin@db.example/postgres","tls":"verify"}]'
       assert.deepStrictEqual(yield* placesWith({ NARTHEX_COMPUTE: "static", NARTHEX_STATIC_COMPUTES }), all)
       assert.deepStrictEqual(yield* placesWith({ NARTHEX_COMPUTE: "memory" }), all)
     })

@@ -2,6 +2,7 @@
 import { defaultEventSettings, defaultRetention, defaultRunnerSettings } from "@narthex/core"
 import { defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
+import { staticComputes } from "../staticServers.ts"
 import { optional, secret, variable } from "../Variable.ts"
 
 const { classes } = defaultRunnerSettings
@@ -27,15 +28,15 @@ export const platform = {
   ),
   static_computes: secret(
     "NARTHEX_STATIC_COMPUTES",
-    forms.staticComputes,
+    staticComputes,
     "none",
-    'The Postgres servers of NARTHEX_COMPUTE=static: `[{"address","admin_url"}]`. Proxies reach a server at `address` (host:port, or the absolute path of a socket); `admin_url` is its database `postgres` as a user that may create roles. Each is given to one branch, permanently.'
+    'The Postgres servers of NARTHEX_COMPUTE=static: `[{"address","admin_url","tls"}]`. Proxies reach a server at `address` (host:port, or the absolute path of a socket); `admin_url` is its database `postgres` as a user that may create roles, and without it the server has roles of its own, which it checks itself. `tls` says how proxies reach it: `"verify"` with the authorities of the system, `{"ca": "<PEM>"}`, or `"none"`; another host needs the choice. Each is given to one branch, permanently.'
   ),
   static_endpoints: variable(
     "NARTHEX_STATIC_ENDPOINTS",
     forms.list("host:port, or absolute paths of sockets", forms.computeAddress),
     [],
-    "More servers of NARTHEX_COMPUTE=static, with roles of their own: no credentials can be minted there."
+    "More servers of NARTHEX_COMPUTE=static on this machine, with roles of their own, which they check themselves: no credentials can be minted there."
   ),
   postgres_bin: optional(
     "NARTHEX_POSTGRES_BIN",

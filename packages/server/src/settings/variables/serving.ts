@@ -1,6 +1,6 @@
 /** Variables of the processes: what they store, where they listen, what they print. */
 import { ProxyAddress } from "@narthex/core"
-import { defaultAuthenticationLimits, defaultConnectionLimits, defaultProxySettings } from "@narthex/proxy"
+import { defaultConnectionLimits, defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
 import { optional, secret, variable } from "../Variable.ts"
 
@@ -120,60 +120,30 @@ export const listeners = {
       false,
       "Whether the proxy refuses connections without TLS. It needs a certificate."
     ),
-    workers: variable(
-      "NARTHEX_PROXY_WORKERS",
+    processes: variable(
+      "NARTHEX_PROXY_PROCESSES",
       forms.processes,
       1,
-      "How many processes serve the connections of the Postgres proxy. `1`: the process itself. `auto`: one for each core. The limits below are numbers of all of them together."
+      "How many processes serve the connections of the Postgres proxy, all on its port. `1`: the process itself. `auto`: one for each core. The limits below are numbers of each process."
     ),
     limits: {
       connections: variable(
         "NARTHEX_PROXY_CONNECTIONS",
         forms.count,
         defaultConnectionLimits.connections,
-        "Connections of one proxy."
+        "Connections of one process of the proxy. At most half of them are of clients that have not proved themselves."
       ),
       org_connections: variable(
         "NARTHEX_PROXY_ORG_CONNECTIONS",
         forms.count,
         defaultConnectionLimits.org_connections,
-        "Connections of one proxy to the endpoints of one organization."
+        "Connections of one process of the proxy to the endpoints of one organization."
       ),
       endpoint_connections: variable(
         "NARTHEX_PROXY_ENDPOINT_CONNECTIONS",
         forms.count,
         defaultConnectionLimits.endpoint_connections,
-        "Connections of one proxy to one endpoint. Fewer than max_connections of its Postgres, so that some stay for the platform."
-      ),
-      unauthenticated: variable(
-        "NARTHEX_PROXY_UNAUTHENTICATED",
-        forms.count,
-        defaultAuthenticationLimits.unauthenticated,
-        "Connections to one endpoint whose clients are authenticating; others wait."
-      ),
-      unauthenticated_per_address: variable(
-        "NARTHEX_PROXY_UNAUTHENTICATED_PER_ADDRESS",
-        forms.count,
-        defaultAuthenticationLimits.unauthenticated_per_address,
-        "The same for one client address, or for one /64 network."
-      ),
-      unknown_rate: variable(
-        "NARTHEX_PROXY_UNKNOWN_RATE",
-        forms.count,
-        defaultAuthenticationLimits.unknown_rate,
-        "Sessions that begin at one endpoint per second for users who have not logged in there within a day, and since the proxy started; more than these wait. Those that log in do not count. After a pause as many as in one second begin at once, or as NARTHEX_PROXY_UNAUTHENTICATED if that is more."
-      ),
-      unknown_rate_per_network: variable(
-        "NARTHEX_PROXY_UNKNOWN_RATE_PER_NETWORK",
-        forms.count,
-        defaultAuthenticationLimits.unknown_rate_per_network,
-        "The same from one /24 or /48 network at all endpoints together. After a pause as many as in five seconds begin at once."
-      ),
-      authentication_timeout: variable(
-        "NARTHEX_PROXY_AUTHENTICATION_TIMEOUT",
-        forms.duration,
-        defaultAuthenticationLimits.authentication_timeout,
-        "How long a client may take to authenticate once the compute has answered."
+        "Connections of one process of the proxy to one endpoint. Fewer than max_connections of its Postgres, so that some stay for the platform."
       )
     },
     trusted: variable(

@@ -27,7 +27,7 @@ export const machines = (count: number) =>
 
 export const driver = Layer.unwrap(
   Effect.map(Servers, (urls) =>
-    layerStaticComputes(urls.map((admin_url, at) => ({ address: `db-${at}:5432`, admin_url })))
+    layerStaticComputes(urls.map((admin_url, at) => ({ address: `db-${at}:5432`, admin_url, tls: null })))
   )
 ).pipe(Layer.provideMerge(testDatabase))
 

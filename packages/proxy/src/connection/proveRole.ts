@@ -1,0 +1,82 @@
+/** AUTHENTICATE for minted roles, and what follows it. The proxy checks the proof, and logs in with what it has shown. */
+import {
+  bindingMismatch,
+  Hangup,
+  malformedExchange,
+  notAuthenticated,
+  type Refusal,
+  replicationUnsupported,
+  tooMany,
+  unsupportedExchange,
+  wrongPassword
+} from "../outcomes/Refusal.ts"
+import type { Proof } from "../scram/ScramServer.ts"
+import { decoyOf, parseVerifier, type Verifier } from "../scram/Verifier.ts"
+import { encodeStartup, parameter, type Startup } from "../wire/startup.ts"
+import { authenticate, type Unproved } from "./authenticate.ts"
+import { type Allowed, type Asker, renew } from "./locate.ts"
+import { withKeys } from "./logIn.ts"
+import type { OpeningConnection } from "./OpeningConnection.ts"
+import { entered, openSession } from "./openSession.ts"
+import { upstream } from "./route.ts"
+
+const left = new Hangup({ event: "client_left" })
+
+/** AUTHENTICATE, and what follows it. A role without a verifier has an exchange that no password ends well. */
+export const proveRole = (client: OpeningConnection, asker: Asker, allowed: Allowed, text: string | undefined) => {
+  const { decoySecret, limiter } = client.shared
+  const { endpoint_id, peer, user } = asker
+  if (!limiter.mayProve(endpoint_id, peer)) return client.end(tooMany("failures"))
+  const known = text === undefined ? undefined : parseVerifier(text)
+  const verifier = known ?? decoyOf(decoySecret, `${endpoint_id} ${user}`)
+  client.late = notAuthenticated()
+  return authenticate(client, verifier, (outcome) => {
+    if (typeof outcome === "object" && known !== undefined) return proved(client, asker, allowed, known, outcome)
+    if (outcome !== "left") limiter.failed(endpoint_id, peer)
+    return client.end(typeof outcome === "object" ? wrongPassword(user) : unproved(user, outcome))
+  })
+}
+
+const unproved = (user: string, why: Unproved): Refusal | Hangup => {
+  switch (why) {
+    case "left":
+      return left
+    case "malformed":
+      return malformedExchange()
+    case "unsupported":
+      return unsupportedExchange()
+    case "binding_mismatch":
+      return bindingMismatch()
+    case "wrong_password":
+      return wrongPassword(user)
+  }
+}
+
+/**
+ * LIMIT, and what follows it. The control plane is asked again, unless it has just answered: the role may have ended, and the
+ * endpoint may be elsewhere.
+ */
+const proved = (
+  client: OpeningConnection,
+  asker: Asker,
+  before: Allowed,
+  { serverKey }: Verifier,
+  { clientKey, text }: Proof
+) => {
+  client.proved()
+  if (!client.watch()) return
+  const { startup, user } = asker
+  if (isReplication(startup)) return client.end(replicationUnsupported())
+  if (!entered(client, asker, before.located.endpoint)) return
+  return renew(client, asker, before, (allowed) => {
+    if (allowed.located.verifier === undefined) return client.end(wrongPassword(user))
+    const packet = encodeStartup(upstream(startup, user, allowed.located.endpoint.type === "read_only"))
+    return openSession(client, asker, allowed, withKeys(packet, { clientKey, serverKey }, text))
+  })
+}
+
+/** What Postgres takes for a replication connection: `database`, and every spelling of true. */
+const isReplication = (startup: Startup): boolean => {
+  const value = parameter(startup, "replication")
+  return value !== undefined && !/^(?:|0|of|off|f|fa|fal|fals|false|n|no)$/i.test(value)
+}
