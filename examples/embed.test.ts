@@ -41,8 +41,7 @@ describe("the core in a program", () => {
 
   it.live("the core on Postgres finds the state and accepts the tokens of an earlier process", () =>
     Effect.gen(function* () {
-      const { database, host, username } = yield* EmbeddedPostgres
-      const url = Redacted.make(`postgresql:///${database}?host=${encodeURIComponent(host)}&user=${username}`)
+      const { url } = yield* EmbeddedPostgres
       const master = Redacted.make(randomBytes(32).toString("base64url"))
       const process = <A, E>(work: Effect.Effect<A, E, Layer.Success<ReturnType<typeof OnPostgres.embeddedOn>>>) =>
         Effect.provide(work, OnPostgres.embeddedOn({ master, url }), { local: true })

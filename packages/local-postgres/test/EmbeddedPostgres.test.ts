@@ -20,8 +20,8 @@ const withStore = <A, E, R>(options: LocalPostgresOptions, use: Effect.Effect<A,
   Effect.provide(use, EmbeddedPostgres.layer(options), { local: true })
 
 const addRow = Effect.gen(function* () {
-  const { path, database, username } = yield* EmbeddedPostgres
-  const context = yield* Layer.build(PgClient.layer({ path, database, username }))
+  const { path, database, username, password } = yield* EmbeddedPostgres
+  const context = yield* Layer.build(PgClient.layer({ path, database, username, password }))
   const sql = Context.get(context, PgClient.PgClient)
   yield* sql`CREATE TABLE IF NOT EXISTS kept (id int)`
   yield* sql`INSERT INTO kept VALUES (1)`

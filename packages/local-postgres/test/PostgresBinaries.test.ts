@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { findPostgresBinaries } from "../src/machine/PostgresBinaries.ts"
 
 const self = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
-const user = { supervisor: "supervisor", drops: false, owner: self, initdb: self }
+const user = { drops: false, owner: self, initdb: self }
 
 const programs = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "narthex-programs-"))),

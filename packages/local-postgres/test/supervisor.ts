@@ -32,14 +32,14 @@ if (task.become !== undefined) {
 const say = (line: unknown) => Effect.sync(() => console.log(JSON.stringify(line)))
 
 const store = Effect.gen(function* () {
-  const { path, database, username } = yield* EmbeddedPostgres
+  const { path, database, username, password } = yield* EmbeddedPostgres
   const count = Effect.gen(function* () {
     const sql = yield* PgClient.PgClient
     yield* sql`CREATE TABLE IF NOT EXISTS kept (id int)`
     yield* sql`INSERT INTO kept VALUES (1)`
     return (yield* sql`SELECT FROM kept`).length
   })
-  yield* say({ rows: yield* Effect.provide(count, PgClient.layer({ path, database, username })) })
+  yield* say({ rows: yield* Effect.provide(count, PgClient.layer({ path, database, username, password })) })
   return yield* Effect.never
 }).pipe(Effect.provide(EmbeddedPostgres.layer(task)))
 

@@ -4,7 +4,7 @@
 import { RegionCatalog, RegionId } from "@narthex/core"
 import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The catalog does not have the region of `NARTHEX_REGION`. */
@@ -16,9 +16,6 @@ export class RegionMissing extends Schema.TaggedError<RegionMissing>()("RegionMi
     return `NARTHEX_REGION is "${this.region}", but the catalog has ${this.catalog.join(", ") || "no region"}. Add it with \`narthex-server regions add ${this.region}\`, or set another region.`
   }
 }
-
-const socketUrl = ({ database, host, username }: StoreConnection) =>
-  Redacted.make(`postgresql:///${database}?host=${encodeURIComponent(host)}&user=${encodeURIComponent(username)}`)
 
 const connections = 20
 
@@ -32,7 +29,7 @@ export const layerDatabase = (settings: Settings, use: StoreUse = "own") => {
     const { listen_url, url } = settings.database
     return Database.layer({ ...options, url, listenUrl: listen_url, ...off })
   }
-  const at = (connection: StoreConnection) => Database.layer({ ...options, url: socketUrl(connection), ...off })
+  const at = (connection: StoreConnection) => Database.layer({ ...options, url: connection.url, ...off })
   const own = Layer.unwrap(Effect.map(EmbeddedPostgres, at)).pipe(
     Layer.provide(EmbeddedPostgres.layer({ dataDir: settings.data_dir, binaries: settings.postgres_bin ?? undefined }))
   )

@@ -5,6 +5,7 @@
  *     <directory>/data/         server, 0700: what Postgres calls the data directory
  *     <directory>/run/          server, 0700: the Unix socket, the only way to connect
  *     <directory>/postgres.log  supervisor, 0600
+ *     <directory>/supervisor.secret  supervisor, 0600: see `SupervisorSecret`
  *
  * The server's user may be unable to enter the directories above, so it never gets an absolute path: see
  * `PostgresProcess`. The configuration is checked, and written where it differs, before every start, so a cluster's
@@ -19,9 +20,7 @@ import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Identity, PostgresUser } from "../machine/PostgresUser.ts"
 import { startOfFile } from "../machine/startOfFile.ts"
 
-/**
- * The bootstrap superuser. Only the supervisor can log in as it: the kernel tells the user at its end of the socket.
- */
+/** The bootstrap superuser. Only the supervisor can log in as it (`SupervisorSecret`). */
 export const superuser = "narthex"
 
 export const port = 5432
@@ -90,7 +89,7 @@ export const writeConfiguration = (cluster: Cluster, major: number, owner: Ident
     const files = {
       "postgresql.conf": settingsOf(cluster.purpose, major),
       "pg_hba.conf": accessOf(cluster.purpose),
-      "pg_ident.conf": `supervisor "${user.supervisor}" ${superuser}\n`
+      "pg_ident.conf": ""
     }
     const put = async (name: string, text: string) => {
       // The server may write here, so each file is created under another name and renamed, never written through a
@@ -106,9 +105,12 @@ export const writeConfiguration = (cluster: Cluster, major: number, owner: Ident
     for (const outcome of written) if (outcome.status === "rejected") throw outcome.reason
   })
 
-/** The first match decides. Minted roles can connect to the database `postgres` only, and none can replicate. */
+/**
+ * The first match decides. Minted roles can connect to the database `postgres` only, and none can replicate. No account is trusted:
+ * who reaches the socket, as the proxy does for its clients, has proved nothing by that.
+ */
 const accessOf = (purpose: Purpose) => {
-  const supervisor = `local all ${superuser} peer map=supervisor\n`
+  const supervisor = `local all ${superuser} scram-sha-256\n`
   return purpose === "store" ? supervisor : `${supervisor}local postgres all scram-sha-256\n`
 }
 

@@ -53,7 +53,7 @@ const options = [
   "--pgdata=/proc/self/fd/3",
   `--username=${superuser}`,
   "--encoding=UTF8",
-  "--auth-local=peer",
+  "--auth-local=reject",
   "--auth-host=reject",
   "--data-checksums",
   "--wal-segsize=4",

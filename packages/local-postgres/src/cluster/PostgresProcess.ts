@@ -13,9 +13,10 @@
  */
 import { statSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Clock, Effect, Option, Schedule } from "effect"
 import { attending } from "../machine/busyServers.ts"
+import { isIn, unusedAccount } from "../machine/ComputeAccounts.ts"
 import { rememberPostmaster } from "../machine/clusterOfProcess.ts"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
@@ -27,6 +28,7 @@ import { groupOfServer, leaveGroup } from "../machine/serverGroups.ts"
 import { startOfFile } from "../machine/startOfFile.ts"
 import { preparingNiceness, yieldingCpu } from "../machine/yieldingCpu.ts"
 import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
+import { hasSecret, settleData } from "./SupervisorSecret.ts"
 
 const readyWithin = "60 seconds"
 /** Bytes. */
@@ -45,10 +47,12 @@ export const findPostmaster = (cluster: Cluster) =>
  */
 export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Cluster, machine: Machine) {
   const running = yield* findPostmaster(cluster)
-  if (Option.isSome(running)) {
+  if (Option.isSome(running) && (yield* hasSecret(cluster))) {
     yield* becomesReady(cluster, running.value, () => !belongsTo(running.value, cluster.name), 0)
     return running.value
   }
+  // A server that an earlier version has started trusts the supervisor's account.
+  if (Option.isSome(running)) yield* stopPostgres(cluster)
   const asked = [majorOf(cluster.data), ownerOf(cluster.data, machine.user), personOfCall] as const
   const [major, owner, person] = yield* Effect.all(asked, { concurrency: asked.length })
   if (major !== machine.binaries.major) {
@@ -60,11 +64,19 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
     })
   }
   yield* clearRemains(cluster)
-  yield* writeConfiguration(cluster, major, owner, machine.user)
+  const account = yield* accountOf(cluster, machine, owner)
+  if (account !== owner || !(yield* hasSecret(cluster))) yield* settleData(cluster, cluster.data, machine, account)
+  yield* writeConfiguration(cluster, major, account, machine.user)
   // At most ten seconds.
   const again = { while: meetsLeftovers, schedule: Schedule.spaced("100 millis"), times: 100 }
-  return yield* Effect.retry(started(cluster, machine, owner, person), again)
+  return yield* Effect.retry(started(cluster, machine, account, person), again)
 })
+
+/** The account of the server: that of its data, unless they are a branch's that an earlier version has made, with one for all. */
+const accountOf = (cluster: Cluster, machine: Machine, owner: Identity) =>
+  cluster.purpose === "store" || !machine.user.drops || isIn(machine.uids, owner)
+    ? Effect.succeed(owner)
+    : unusedAccount(dirname(cluster.directory), machine.uids)
 
 const started = Effect.fnUntraced(function* (
   cluster: Cluster,

@@ -1,8 +1,7 @@
 /**
  * Runs an effect with a superuser session on a cluster.
  *
- * Authentication is by `peer`: the kernel tells Postgres the user of the supervisor, so there is no password. The
- * socket is addressed through an open descriptor of its directory, because a path of any length then fits into the 107
+ * It proves the secret of the cluster (`SupervisorSecret`). The socket is addressed through an open descriptor of its directory, because a path of any length then fits into the 107
  * bytes of a socket address.
  *
  * Every wait of the session is bounded: a tenant can hold locks and fill slots.
@@ -15,6 +14,7 @@ import { Reactivity } from "effect/reactivity"
 import type { SqlError } from "effect/sql"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { type Cluster, socketName, superuser } from "./Cluster.ts"
+import { renewAtStart, secretOf } from "./SupervisorSecret.ts"
 
 export interface SupervisorLimits {
   /** How long a statement may take, as Postgres writes a duration. */
@@ -37,10 +37,12 @@ export const asSupervisor = <A, E, R>(
       attempt(`Opening ${cluster.run}`, () => open(cluster.run, constants.O_RDONLY | constants.O_DIRECTORY)),
       (handle) => Effect.promise(() => handle.close())
     )
+    const password = yield* secretOf(cluster)
     const sql = yield* PgClient.makeClient({
       path: `/proc/self/fd/${directory.fd}/${socketName}`,
       database,
       username: superuser,
+      password,
       applicationName: "narthex supervisor",
       connectTimeout: connectWithin,
       startupParameters: {
@@ -56,7 +58,8 @@ export const asSupervisor = <A, E, R>(
     Effect.scoped,
     Effect.provide(Reactivity.layer),
     Effect.catchIf(isSqlError, (error) =>
-      Effect.fail(
+      Effect.andThen(
+        sqlstateOf(error) === wrongSecret ? renewAtStart(cluster) : Effect.void,
         new LocalPostgresError({
           operation: `A query on ${cluster.directory}`,
           reason: describe(error),
@@ -65,6 +68,9 @@ export const asSupervisor = <A, E, R>(
       )
     )
   )
+
+/** Postgres' answer to a secret that is not that of the data. */
+const wrongSecret = "28P01"
 
 const isSqlError = (error: unknown): error is SqlError.SqlError =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"

@@ -25,6 +25,7 @@ import { hasData, putData, removeData, sweepData } from "../cluster/ClusterData.
 import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { openSocketLinks } from "../cluster/SocketLinks.ts"
+import { hasSecret } from "../cluster/SupervisorSecret.ts"
 import { attending } from "../machine/busyServers.ts"
 import { CpuGroups } from "../machine/CpuGroups.ts"
 import { copying } from "../machine/copyGroups.ts"
@@ -38,6 +39,7 @@ import { yieldFully } from "../machine/yieldFully.ts"
 import { asComputeFailed, type DriverFailure } from "./asComputeFailed.ts"
 import { branchFences } from "./BranchFences.ts"
 import { branchLocks } from "./BranchLocks.ts"
+import { dataOfBranch } from "./branchData.ts"
 import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
 import { computeLinks } from "./ComputeLinks.ts"
 import { copyPlaces, diskRoom, hasReserve, spaceOf } from "./copyRoom.ts"
@@ -91,6 +93,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   const inPlace = copyPlaces(limits.copies_per_parent)
   const disk = { space: spaceOf(branches), reserve: limits.disk_reserve, share: limits.disk_share }
   const withRoom = diskRoom(disk)
+  const settled = dataOfBranch(branches, machine)
 
   const clusterOf = (branch: BranchId) =>
     fileNameForm.test(branch)
@@ -139,7 +142,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
         const replace = Effect.fnUntraced(function* (size: number) {
           if (!(yield* wanted(target))) return
           applied.delete(branch)
-          yield* putData(target, (making) => copy(making, size), confirm(branch))
+          yield* putData(target, (making) => settled(target, making, copy(making, size)), confirm(branch))
         })
         yield* withRoom({ source: source.data, replaces }, (size) => copying(replace(size)))
       })
@@ -176,7 +179,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const template = yield* clusterTemplate(dataDir, machine)
     const copy = Effect.gen(function* () {
       if (!(yield* isMissing(cluster))) return
-      const put = putData(cluster, (making) => copyStopped(template, making), confirm(branch))
+      const put = putData(cluster, (making) => settled(cluster, making, copyStopped(template, making)), confirm(branch))
       yield* withRoom({ source: template, replaces: false }, () => copying(put))
     })
     yield* locked([branch], copy)
@@ -269,7 +272,9 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   // Clean up after a crash: partial data, links to servers that died, servers without a link.
   const cleaned = Effect.fnUntraced(function* (cluster: Cluster) {
     yield* sweepData(cluster)
-    yield* (yield* isRunning(cluster)) ? stopUnlinked(cluster) : stopAll(cluster)
+    // A server that an earlier version has started trusts this process's account, so it does not go on.
+    const goesOn = (yield* isRunning(cluster)) && (yield* hasSecret(cluster))
+    yield* goesOn ? stopUnlinked(cluster) : stopAll(cluster)
   })
   for (const cluster of yield* allClusters) yield* grouped(cleaned(cluster))
   // What an earlier process has left running may be in another group, and its group may yield as that of a busy server.

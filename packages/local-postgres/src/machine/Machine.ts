@@ -1,6 +1,7 @@
 /** What every cluster of a data directory shares: the directory, the account that runs Postgres, and its programs. */
 import { mkdir, realpath } from "node:fs/promises"
 import { Effect } from "effect"
+import { defaultUids, type UidRange } from "./ComputeAccounts.ts"
 import { attempt } from "./LocalPostgresError.ts"
 import { findPostgresBinaries, type PostgresBinaries } from "./PostgresBinaries.ts"
 import { findPostgresUser, type Identity, type PostgresUser } from "./PostgresUser.ts"
@@ -10,13 +11,16 @@ export interface LocalPostgresOptions {
   readonly dataDir: string
   /** `NARTHEX_POSTGRES_BIN`: `system`, `npm` or a directory. Default: the first of system and npm that is usable. */
   readonly binaries?: string | undefined
-  /** The account that runs Postgres when this process is root. Default: the user `postgres`, else uid 65532. */
+  /** The account that runs the store when this process is root. Default: the user `postgres`, else uid 65532. */
   readonly runAs?: Identity | undefined
+  /** `NARTHEX_COMPUTE_UIDS`: the accounts of the servers of branches when this process is root. Default: `defaultUids`. */
+  readonly uids?: UidRange | undefined
 }
 
 export interface Machine {
   readonly binaries: PostgresBinaries
   readonly user: PostgresUser
+  readonly uids: UidRange
 }
 
 /** The real path of the directory: locks, cluster names and sockets are derived from it. */
@@ -30,5 +34,5 @@ export const openDataDirectory = (dataDir: string) =>
 export const findMachine = Effect.fn("findMachine")(function* (options: LocalPostgresOptions, major?: number) {
   const user = yield* findPostgresUser(options.runAs)
   const binaries = yield* findPostgresBinaries({ choice: options.binaries, major }, user)
-  return { user, binaries } satisfies Machine
+  return { user, binaries, uids: options.uids ?? defaultUids } satisfies Machine
 })

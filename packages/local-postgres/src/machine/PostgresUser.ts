@@ -1,5 +1,5 @@
 /**
- * The user that Postgres runs as, and the user that the supervisor connects as.
+ * The user that Postgres runs as.
  *
  * Postgres refuses to run as root. For a supervisor that is root it runs as the system's user `postgres`, else as a
  * fixed uid that needs no entry in /etc/passwd. Existing data keep their owner: see `ownerOf`.
@@ -19,8 +19,6 @@ export interface Identity {
 }
 
 export interface PostgresUser {
-  /** The name of this process's user; `pg_ident.conf` maps it to the superuser role. */
-  readonly supervisor: string
   /** Whether this process is root, so that files must change owner and child processes their uid. */
   readonly drops: boolean
   /** The owner of new clusters. */
@@ -45,7 +43,7 @@ export const findPostgresUser = Effect.fn("findPostgresUser")(function* (chosen?
   })
   const itself = { uid: self.uid, gid: self.gid }
   if (self.uid !== 0) {
-    return { supervisor: self.username, drops: false, owner: itself, initdb: itself } satisfies PostgresUser
+    return { drops: false, owner: itself, initdb: itself } satisfies PostgresUser
   }
   const accounts = parseAccounts(yield* attempt("Reading /etc/passwd", () => readFile("/etc/passwd", "utf8")))
   const owner = chosen ?? accounts.find((it) => it.name === "postgres") ?? unnamed
@@ -60,7 +58,6 @@ export const findPostgresUser = Effect.fn("findPostgresUser")(function* (chosen?
     })
   }
   return {
-    supervisor: self.username,
     drops: true,
     owner: { uid: owner.uid, gid: owner.gid },
     initdb: { uid: named.uid, gid: named.gid }

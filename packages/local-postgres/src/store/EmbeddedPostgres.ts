@@ -2,12 +2,11 @@
  * The embedded Postgres of the control plane: a real server under the data directory that runs as long as its scope.
  *
  * One process at a time owns it; a server that a killed process left running is adopted. Other processes of the same
- * user, such as an operator's command, connect through `running`. There is no password: other users cannot enter the
- * directory of the socket, and Postgres asks the kernel for the user at the other end (`peer`).
+ * user, such as an operator's command, connect through `running`: they can read the secret of the cluster.
  */
 import { realpath } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { asSupervisor } from "../cluster/asSupervisor.ts"
 import { type Cluster, clusterAt, majorOf, makeClusterDirectory, port, superuser } from "../cluster/Cluster.ts"
 import { copyStopped } from "../cluster/ClusterCopy.ts"
@@ -15,11 +14,12 @@ import { hasData, putData } from "../cluster/ClusterData.ts"
 import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { fits, openSocketLinks, socketPathIn } from "../cluster/SocketLinks.ts"
+import { secretOf, settleData } from "../cluster/SupervisorSecret.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
 
-/** How to connect to the store: over a Unix socket, without a password. */
+/** How to connect to the store: over a Unix socket, with the secret of its cluster. */
 export interface StoreConnection {
   /** The path of the socket. */
   readonly path: string
@@ -28,6 +28,10 @@ export interface StoreConnection {
   readonly port: number
   readonly database: string
   readonly username: string
+  /** `undefined`: a version that trusted the account of this process has started the server. */
+  readonly password: Redacted.Redacted | undefined
+  /** All of it. */
+  readonly url: Redacted.Redacted
 }
 
 const database = "narthex"
@@ -71,7 +75,9 @@ const start = Effect.fn("EmbeddedPostgres.start")(function* (options: LocalPostg
   const machine = yield* findMachine(options, major)
   if (!(yield* hasData(cluster))) {
     const template = yield* clusterTemplate(dataDir, machine)
-    yield* putData(cluster, (making) => copyStopped(template, making), Effect.void)
+    const make = (making: string) =>
+      Effect.andThen(copyStopped(template, making), settleData(cluster, making, machine, machine.user.owner))
+    yield* putData(cluster, make, Effect.void)
   }
   yield* Effect.addFinalizer(() =>
     Effect.catch(stopPostgres(cluster), (error) =>
@@ -92,5 +98,9 @@ const start = Effect.fn("EmbeddedPostgres.start")(function* (options: LocalPostg
 const connectionTo = Effect.fnUntraced(function* (dataDir: string, cluster: Cluster) {
   const own = socketPathIn(cluster.run)
   const path = fits(own) ? own : yield* (yield* openSocketLinks(dataDir)).put(linkName, cluster)
-  return { path, host: dirname(path), port, database, username: superuser } satisfies StoreConnection
+  const password = yield* secretOf(cluster)
+  const host = dirname(path)
+  const proof = password === undefined ? "" : `&password=${Redacted.value(password)}`
+  const url = Redacted.make(`postgresql:///${database}?host=${encodeURIComponent(host)}&user=${superuser}${proof}`)
+  return { path, host, port, database, username: superuser, password, url } satisfies StoreConnection
 })

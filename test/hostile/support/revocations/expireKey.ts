@@ -9,8 +9,8 @@ import { Reactivity } from "effect/reactivity"
 export const expireKey = (directory: string, id: string, seconds: number): Promise<void> =>
   Effect.gen(function* () {
     const store = Option.getOrThrow(yield* EmbeddedPostgres.running(join(directory, "data")))
-    const { database, path, username } = store
-    const sql = yield* PgClient.makeClient({ path, database, username, connectTimeout: "40 seconds" })
+    const { database, password, path, username } = store
+    const sql = yield* PgClient.makeClient({ path, database, username, password, connectTimeout: "40 seconds" })
     const at = new Date(Date.now() + seconds * 1_000)
     yield* sql`update api_key set expires_at = ${at} where id = ${id}`
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer), Effect.runPromise)
