@@ -25,6 +25,7 @@ class Api extends Context.Service<
       const { environment, issuer } = yield* Serving
       const without = {
         NARTHEX_COMPUTE: "local",
+        NARTHEX_COMPUTE_SHARED_ACCOUNT: "accept",
         NARTHEX_POSTGRES_BIN: "/nonexistent",
         NARTHEX_DATA_DIR: "/nonexistent"
       }

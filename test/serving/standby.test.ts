@@ -21,7 +21,12 @@ layer(Serving.layer, { excludeTestServices: true })("a second runner of a direct
     Effect.gen(function* () {
       const { environment, issuer } = yield* Serving
       const data = yield* directory
-      const runner = { ...environment, NARTHEX_COMPUTE: "local", NARTHEX_DATA_DIR: data.path }
+      const runner = {
+        ...environment,
+        NARTHEX_COMPUTE: "local",
+        NARTHEX_COMPUTE_SHARED_ACCOUNT: "accept",
+        NARTHEX_DATA_DIR: data.path
+      }
       const standby = { ...runner, NARTHEX_COMPUTE_STANDBY: "40 seconds" }
       const first = yield* Program.start("server", ["--roles", "api,runner"], standby)
 

@@ -174,5 +174,6 @@ const released = {
   "0019_deletions": "75af92c5f70234c0eeb46d1e792507d1",
   "0020_host_session_ends": "5933f41f85714bab5c7ac872bf6f2878",
   "0021_endpoint_use": "ab32de31f289f632ad3add436d88ad5f",
-  "0022_due_operations": "68b6910c064684c6d7f7af35884f2e77"
+  "0022_due_operations": "68b6910c064684c6d7f7af35884f2e77",
+  "0023_compute_reach": "e764d23281dc544435863a24a4ae4f04"
 }

@@ -25,8 +25,11 @@ export const startSharedPlatform = async () => {
   await useClusterTemplates(join(directory.path, "data"), "default")
   const log = join(root, "test-results/logs/shared-platform.log")
   const file = createWriteStream(log)
-  const platform = await Platform.startBuilt(directory.path, ownAccount, { NARTHEX_COMPUTE: "local" }, (line) =>
-    file.write(`${line}\n`)
+  const platform = await Platform.startBuilt(
+    directory.path,
+    ownAccount,
+    { NARTHEX_COMPUTE: "local", NARTHEX_COMPUTE_SHARED_ACCOUNT: "accept" },
+    (line) => file.write(`${line}\n`)
   )
   const description: Description = { ready: platform.ready, log }
   const end = async () => {

@@ -11,6 +11,7 @@ export { placesPerPerson } from "./computes/placesPerPerson.ts"
 export { missingReadsOf, readingBatch } from "./computes/RoleGroups.ts"
 export { isRestricted } from "./computes/uncheckedCalls.ts"
 export { withdrawalsOf } from "./computes/Withdrawals.ts"
+export { defaultUids, type UidRange } from "./machine/ComputeAccounts.ts"
 export {
   DataDirectoryLocked,
   DataDirectoryUnusable,

@@ -13,6 +13,8 @@ export interface Up {
   readonly data_dir: string
   /** Whose machine this is, and what follows from it. */
   readonly settings: { readonly mode: Mode; readonly dev_providers: object | null; readonly limits: object | null }
+  /** Of local computes: whether each has an account of its own. `null`: they run elsewhere. */
+  readonly compute_accounts: "own" | "shared" | null
   /** The id of this process, not of the `npm` or shell that started it. */
   readonly pid: number
 }
@@ -22,7 +24,7 @@ export const hostPort = ({ host, port }: { readonly host: string; readonly port:
   `${host.includes(":") ? `[${host}]` : host}:${port}`
 
 /** The line that programs wait for on stdout. */
-export const readyLine = ({ addresses, pid, providers, roles, settings }: Up): string =>
+export const readyLine = ({ addresses, compute_accounts, pid, providers, roles, settings }: Up): string =>
   JSON.stringify({
     ready: true,
     pid,
@@ -32,13 +34,14 @@ export const readyLine = ({ addresses, pid, providers, roles, settings }: Up): s
     ...(roles.includes("console") ? { console: addresses.console.url } : {}),
     ...(roles.includes("proxy") ? { proxy: hostPort(addresses.proxy) } : {}),
     admin: `http://${hostPort(addresses.admin)}`,
+    ...(roles.includes("runner") && compute_accounts !== null ? { compute_accounts } : {}),
     providers: providers.map(({ id, issuer, name }) => ({ id, name, issuer }))
   })
 
 type Row = readonly [name: string, value: string]
 
 /** The text for people. */
-export const readyText = ({ addresses, data_dir, pid, providers, roles, settings }: Up): string => {
+export const readyText = ({ addresses, compute_accounts, data_dir, pid, providers, roles, settings }: Up): string => {
   const cli = "node packages/cli/bin/narthex.js"
   const rowsOf: Record<Role, ReadonlyArray<Row>> = {
     api: [["API", `${addresses.api.url}  (documentation: ${addresses.api.url}/docs)`]],
@@ -54,6 +57,9 @@ export const readyText = ({ addresses, data_dir, pid, providers, roles, settings
     ],
     ["Mode", modeText(settings)],
     ["Data", data_dir],
+    ...(compute_accounts === "shared"
+      ? [["Databases", "share the account of this process: start it as root to separate them"] as const]
+      : []),
     ["Process", String(pid)]
   ]
   const width = Math.max(...rows.map(([name]) => name.length))

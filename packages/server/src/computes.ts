@@ -2,12 +2,30 @@
 import { ComputeDriver, ComputeFailed, layerMemoryComputes, type StorageError } from "@narthex/core"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
 import type { Database } from "@narthex/postgres"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schema } from "effect"
 import { layerStaticComputes } from "./adapters/staticComputes.ts"
 import { type ComputesElsewhere, claimHome, type HomeUnusable } from "./computeHome.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-type Failure = ComputesElsewhere | HomeUnusable | LocalPostgresFailure | StorageError
+/** All databases would share the account of the platform. */
+export class SharedAccount extends Schema.TaggedError<SharedAccount>()("SharedAccount", {}) {
+  override get message() {
+    return "The platform does not run as root, so all databases would share its account: a session that breaks out of its Postgres could read and end all of them, the store included. Start it as root, run computes elsewhere (NARTHEX_COMPUTE=static), or set NARTHEX_COMPUTE_SHARED_ACCOUNT=accept."
+  }
+}
+
+/** Whether local computes share the account of this process. */
+export const sharesAccount = ({ compute }: Pick<Settings, "compute">): boolean =>
+  compute === "local" && process.getuid?.() !== 0
+
+const checkAccount = (settings: Settings) => {
+  if (!sharesAccount(settings) || settings.compute_shared_account === "accept") return Effect.void
+  return settings.mode.name === "production"
+    ? Effect.fail(new SharedAccount())
+    : Effect.logWarning("The platform does not run as root: all databases share its account.")
+}
+
+type Failure = ComputesElsewhere | HomeUnusable | LocalPostgresFailure | SharedAccount | StorageError
 type Computes = Layer.Layer<ComputeDriver, Failure, Database>
 
 /**
@@ -39,6 +57,7 @@ const layerLocal = (settings: Settings) => {
     dataDir: settings.data_dir,
     computeDir: settings.compute_dir ?? undefined,
     cpuGroup: settings.cpu_group ?? undefined,
+    uids: settings.compute_uids,
     binaries: settings.postgres_bin ?? undefined
   }
   const patience = settings.compute_standby
@@ -52,7 +71,7 @@ export const layerComputes = (settings: Settings, isRunner: boolean): Computes =
   switch (settings.compute) {
     case "local":
       return Layer.provide(
-        layerLocal(settings),
+        Layer.provide(layerLocal(settings), Layer.effectDiscard(checkAccount(settings))),
         // The embedded store is in the directory itself.
         settings.database === null ? Layer.empty : Layer.effectDiscard(claimHome(settings.data_dir))
       )

@@ -5,6 +5,7 @@ import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
 import { CliError, Command } from "effect/cli"
 import { type Addresses, settleAddresses } from "./addresses.ts"
 import { readyLine, readyText } from "./announce.ts"
+import { sharesAccount } from "./computes.ts"
 import { startProviders } from "./identity.ts"
 import { layerLogging } from "./logging.ts"
 import { layerPlatform, type Role, rolesOf } from "./platform.ts"
@@ -28,7 +29,9 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
       const starting = [Layer.build(layerStorage(settings)), startProviders(settings, addresses)] as const
       const [storage, providers] = yield* Effect.all(starting, { concurrency: "unbounded" })
       yield* Layer.build(layerPlatform({ settings, addresses, providers, roles, storage }))
-      const up = { addresses, providers, roles, settings, data_dir: settings.data_dir, pid: process.pid }
+      const compute_accounts = settings.compute !== "local" ? null : sharesAccount(settings) ? "shared" : "own"
+      const { data_dir } = settings
+      const up = { addresses, compute_accounts, data_dir, pid: process.pid, providers, roles, settings } as const
       yield* say(terminal ? readyText(up) : readyLine(up))
       return yield* Effect.never
     })

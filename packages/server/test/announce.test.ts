@@ -14,12 +14,14 @@ const settingsOf = (environment: Readonly<Record<string, string>>) =>
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
   )
 
+const rest = { compute_accounts: "own", data_dir: "/data", pid: 4_711 } as const
+
 /** The members of the line that are addresses, and the names of the table's rows. */
 const said = (roles: ReadonlyArray<Role>) =>
   Effect.gen(function* () {
     const settings = yield* settingsOf({ NARTHEX_PROXY_HOST: "::1" })
     const addresses = yield* settleAddresses(settings)
-    const up = { addresses, providers: [], roles, settings, data_dir: "/data", pid: 4_711 }
+    const up = { addresses, providers: [], roles, settings, ...rest }
     const { admin, api, console: web, proxy, ready } = JSON.parse(readyLine(up))
     return { line: { admin, api, proxy, ready, web }, text: readyText(up) }
   })
@@ -91,10 +93,23 @@ describe("the announcement of a start", () => {
         const settings = yield* settingsOf(environment)
         const addresses = yield* settleAddresses(settings)
         assert.isTrue(addresses.api.url === defaultUrl || environment["NARTHEX_API_PORT"] !== undefined)
-        return readyText({ addresses, providers: [], roles: everything, settings, data_dir: "/data", pid: 4_711 })
+        return readyText({ addresses, providers: [], roles: everything, settings, ...rest })
       })
       assert.notInclude(yield* textAt({}), "NARTHEX_URL=")
       assert.include(yield* textAt({ NARTHEX_API_PORT: "4500" }), "NARTHEX_URL=http://127.0.0.1:4500 ")
+    })
+  )
+
+  it.effect("the announcement says where local databases share the account of the process", () =>
+    Effect.gen(function* () {
+      const settings = yield* settingsOf({})
+      const up = { addresses: yield* settleAddresses(settings), providers: [], settings, ...rest }
+      const shared = { ...up, roles: everything, compute_accounts: "shared" } as const
+      assert.strictEqual(JSON.parse(readyLine(shared)).compute_accounts, "shared")
+      assert.include(readyText(shared), "share the account of this process")
+      const elsewhere = { ...up, roles: ["api"], compute_accounts: "shared" } as const
+      assert.notProperty(JSON.parse(readyLine(elsewhere)), "compute_accounts")
+      assert.notInclude(readyText({ ...up, roles: everything }), "share the account")
     })
   )
 
@@ -103,7 +118,7 @@ describe("the announcement of a start", () => {
       const announced = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
         const settings = yield* settingsOf(environment)
         const addresses = yield* settleAddresses(settings)
-        const up = { addresses, providers: [], roles: everything, settings, data_dir: "/data", pid: 4_711 }
+        const up = { addresses, providers: [], roles: everything, settings, ...rest }
         const { mode, mode_because } = JSON.parse(readyLine(up))
         return { mode, because: mode_because.join("; "), text: readyText(up) }
       })

@@ -133,7 +133,7 @@ export const proxyAuthentication: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "failures-network",
-        find: "`${endpoint} ${neighbourhood(peer)}`",
+        find: "`${endpoint} ${networkOf(peer.text)}`",
         put: "endpoint",
         why: "A network that fails shuts out no other."
       }

@@ -92,18 +92,6 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
         why: "A network is not an address of a peer."
       },
       {
-        id: "address-neighbourhood-4",
-        find: "bytes[2]}`",
-        put: "bytes[3]}`",
-        why: "Attempts from one /24 count together."
-      },
-      {
-        id: "address-neighbourhood-6",
-        find: "bytes.subarray(0, 8)",
-        put: "bytes.subarray(0, 16)",
-        why: "Attempts from one /64 count together."
-      },
-      {
         id: "address-groups",
         find: "8 - before.length - after.length",
         put: "7 - before.length - after.length",

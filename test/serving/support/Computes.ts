@@ -48,6 +48,7 @@ export class Computes extends Context.Service<
       const settings = {
         ...environment,
         NARTHEX_COMPUTE: "local",
+        NARTHEX_COMPUTE_SHARED_ACCOUNT: "accept",
         NARTHEX_DATA_DIR: data.path,
         NARTHEX_COMPUTE_STANDBY: "40 seconds" // the kernel may not have ended the process that was killed
       }

@@ -2,6 +2,7 @@
  * For whom a request uses the storage. Storage with few connections lets requesters take turns (docs/design/api.md A33).
  */
 import { Context } from "effect"
+import { machineOf } from "../limits/clientNetwork.ts"
 import type { AnyCaller } from "./Principal.ts"
 
 export interface RequesterFacts {
@@ -27,7 +28,7 @@ export const requesterOf = (caller: AnyCaller): RequesterFacts => ({
 })
 
 /** The requester of a request whose credential has not been verified; `null`: no address can be read. */
-export const requesterAt = (address: string | null): RequesterFacts => ({
-  party: address ?? "unknown",
-  credential: address ?? "unknown"
-})
+export const requesterAt = (address: string | null): RequesterFacts => {
+  const machine = machineOf(address ?? "unknown")
+  return { party: machine, credential: machine }
+}

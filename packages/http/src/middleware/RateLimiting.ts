@@ -19,6 +19,7 @@ import {
   SignInRequiredProblem,
   TokenExpiredProblem
 } from "@narthex/api"
+import { machineOf } from "@narthex/core"
 import { Context, Effect, Layer } from "effect"
 import { HttpServerRespondable } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
@@ -37,7 +38,7 @@ export const layerRateLimiting = Layer.effect(
   Effect.gen(function* () {
     const limits = yield* Limits
     const takePerAddress = (limit: LimitName) =>
-      Effect.flatMap(requestOrigin, ({ address }) => limits.take(limit, address ?? "unknown"))
+      Effect.flatMap(requestOrigin, ({ address }) => limits.take(limit, machineOf(address ?? "unknown")))
     /** Waits for the turn of a refusal, or returns the 429 of too many that wait. */
     const refuse = Effect.flatMap(requestOrigin, ({ address }) =>
       Effect.matchEffect(limits.refuse(address), {

@@ -73,6 +73,16 @@ for (const serving of everyServing)
       })
     )
 
+    it.effect("exchanges of all addresses of a /64 are counted together, and those of the next one apart", () =>
+      Effect.gen(function* () {
+        const site = `2001:db8:${(++network).toString(16)}`
+        for (let n = 1; n <= 4; n++)
+          assert.strictEqual((yield* exchange({ "x-forwarded-for": `${site}:1::${n}` })).status, 200)
+        limited(yield* exchange({ "x-forwarded-for": `${site}:1:ffff::5` }), "exchange", "q=4;w=60")
+        assert.strictEqual((yield* exchange({ "x-forwarded-for": `${site}:2::1` })).status, 200)
+      })
+    )
+
     it.effect("limits count the address behind the trusted hops, whatever the client claims", () =>
       Effect.gen(function* () {
         const mine = client()["x-forwarded-for"]

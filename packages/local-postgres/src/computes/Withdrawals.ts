@@ -93,16 +93,27 @@ export const withdrawalsOf = (counts: (owner: string) => string) => `
 
 export const withdrawals = withdrawalsOf(isUsers)
 
-/** The block that executes the statements. */
+/** How many statements one transaction executes: each holds a lock until its end, and a tenant decides how many there are. */
+const batch = 1_000
+
+/** The block that executes the first of the statements, in their order. */
 export const withdraw = (statements: string) => `
   DO $do$
   DECLARE
     withdrawal text;
   BEGIN
-    FOR withdrawal IN SELECT statement FROM (${statements}) found LOOP
+    FOR withdrawal IN SELECT statement FROM (${statements}) found LIMIT ${batch} LOOP
       EXECUTE withdrawal;
     END LOOP;
   END $do$`
 
-/** Revokes every right to write that PUBLIC or a role outside the group of writers has, by grant or by function. */
-export const withdrawWrites = Effect.fn("withdrawWrites")((sql: PgClient.PgClient) => sql.unsafe(withdraw(withdrawals)))
+/** How many rights to write PUBLIC, or a role outside the group of writers, has by grant or by function. */
+export const withdrawable = Effect.fn("withdrawable")((sql: PgClient.PgClient) =>
+  Effect.map(
+    sql.unsafe<{ readonly n: number }>(`SELECT count(*)::int AS n FROM (${withdrawals}) found`),
+    ([found]) => found?.n ?? 0
+  )
+)
+
+/** Revokes some of them, in a transaction of its own: what a call that is killed has revoked stays revoked. */
+export const withdrawSome = Effect.fn("withdrawSome")((sql: PgClient.PgClient) => sql.unsafe(withdraw(withdrawals)))

@@ -33,7 +33,7 @@ import {
   unshare
 } from "./MintedRoles.ts"
 import { giveReading, isPrepared, prepareAccess } from "./RoleGroups.ts"
-import { withdrawWrites } from "./Withdrawals.ts"
+import { withdrawable, withdrawSome } from "./Withdrawals.ts"
 
 /** The list was not applied. `revokes`: a role that has to go, or may have to, still has rights. */
 export class RolesNotApplied extends Schema.TaggedError<RolesNotApplied>()("RolesNotApplied", {
@@ -80,7 +80,7 @@ export const applyRoles = Effect.fn("applyRoles")(function* (cluster: Cluster, w
         })
         yield* contended(sql.withTransaction(retirement))
         if (oids.length > 0) yield* awaitEnd(sql, oids)
-        yield* contended(withdrawWrites(sql))
+        yield* withdrawWrites(sql)
         revokes = false
         const roleChanges = Effect.gen(function* () {
           yield* Effect.forEach(changes.created, (role) => create(sql, role), { discard: true })
@@ -134,6 +134,25 @@ const interruptedWithin = 6_000
 /** Repeats what failed because another session was at the same rows, until the caller's time is over. */
 const contended = <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>) =>
   Effect.retry(effect, { while: isContention, schedule: Schedule.spaced("20 millis") })
+
+/**
+ * Revokes every right to write that PUBLIC or a role outside the group of writers has. A compute has no address before it, at a start.
+ *
+ * Pitfall: one transaction for all. With 26,000 objects it runs out of locks, each time, and the branch would never start again.
+ */
+const withdrawWrites = Effect.fn("withdrawWrites")(function* (sql: PgClient.PgClient) {
+  let left = yield* contended(withdrawable(sql))
+  while (left > 0) {
+    yield* contended(withdrawSome(sql))
+    const still = yield* contended(withdrawable(sql))
+    if (still >= left)
+      return yield* new LocalPostgresError({
+        operation: "Withdrawing rights",
+        reason: `${still} rights to write cannot be withdrawn`
+      })
+    left = still
+  }
+})
 
 /** Lock and statement time-outs, deadlocks, and a row that another session has changed since it was read. */
 const isContention = (error: SqlError.SqlError) => {

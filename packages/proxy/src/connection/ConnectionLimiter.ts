@@ -13,8 +13,8 @@
  * Refusing a TLS connection costs eight times as much as refusing a plain one, so ACCEPT applies its limits before it reads a
  * byte. The limits of an endpoint apply after the proof: no stranger uses them up.
  */
-import type { EndpointId, OrgId } from "@narthex/core"
-import { type Address, machine, neighbourhood } from "../networks/Address.ts"
+import { type EndpointId, machineOf, networkOf, type OrgId } from "@narthex/core"
+import type { Address } from "../networks/Address.ts"
 import { Buckets } from "../networks/Buckets.ts"
 
 export interface ConnectionLimits {
@@ -123,7 +123,7 @@ export class ConnectionLimiter {
    * when it has to make room.
    */
   takeHalfOpen(peer: Address, drop: () => void): HalfOpen | undefined {
-    const it: HalfOpen = { machine: machine(peer), network: neighbourhood(peer), drop }
+    const it: HalfOpen = { machine: machineOf(peer.text), network: networkOf(peer.text), drop }
     if (!this.#attempts.take(it.network, this.#now())) return undefined
     const others = this.#networks.get(it.network) ?? new Set()
     if (others.size >= this.#mostOfNetwork || !this.#machines.take(it.machine)) return undefined
@@ -180,7 +180,7 @@ export class ConnectionLimiter {
   }
 }
 
-const failureKey = (endpoint: EndpointId, peer: Address) => `${endpoint} ${neighbourhood(peer)}`
+const failureKey = (endpoint: EndpointId, peer: Address) => `${endpoint} ${networkOf(peer.text)}`
 
 /** What one connection has of the limits, from ACCEPT to its end. Each is in a field of its own, as long as a session lasts. */
 export class Claims {

@@ -4,10 +4,11 @@
  * A key that this proxy does not know is handed to the others through the control plane. The proxy that has the session checks the
  * client's address, which the first one has seen, and forwards the request.
  */
+import { networkOf } from "@narthex/core"
 import { Exit } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import { type Cancel, failureOf } from "../control-plane/Run.ts"
-import { type Address, neighbourhood, parsePeer } from "../networks/Address.ts"
+import { type Address, parsePeer } from "../networks/Address.ts"
 import { countIn } from "../outcomes/AuditTrail.ts"
 import { allow, type NotAllowed, refuse } from "./allow.ts"
 import { type CancelTarget, forwardCancel, hashOf } from "./CancelKeys.ts"
@@ -25,7 +26,7 @@ export const cancel = (client: OpeningConnection, peer: Address, key: Buffer) =>
     client.leave()
   }
   if (target !== undefined) return client.wait<string>((done) => forward(shared, target, peer, client, done), over)
-  if (!shared.handedOver.take(neighbourhood(peer), shared.now())) return over("cancel_unknown")
+  if (!shared.handedOver.take(networkOf(peer.text), shared.now())) return over("cancel_unknown")
   return client.wait<Exit.Exit<void, unknown>>(
     (done) => shared.run(shared.cancelElsewhere({ key_hash, client_address: peer.text }), done),
     () => over("cancel_handed_over")

@@ -1,11 +1,12 @@
 /**
  * What the control plane says of an endpoint and a role, and ALLOW: before the proof by what is known, after it by what is so now.
  */
+import { networkOf } from "@narthex/core"
 import { Cause, Exit } from "effect"
 import type { Admitted, Candidate } from "../allowlist/checkAllowlist.ts"
 import type { Located, Named, ResolveError, TooManyMisses } from "../control-plane/EndpointCache.ts"
 import { failureOf } from "../control-plane/Run.ts"
-import { type Address, neighbourhood } from "../networks/Address.ts"
+import type { Address } from "../networks/Address.ts"
 import {
   disabledEndpoint,
   type Refusal,
@@ -40,7 +41,7 @@ export const find = (client: OpeningConnection, asker: Asker, then: (located: Lo
   const known = endpoints.known(asker)
   if (known !== undefined) return then(known)
   return client.wait<Exit.Exit<Located, ResolveError | TooManyMisses>>(
-    (done) => endpoints.lookUp(asker, neighbourhood(asker.peer), done),
+    (done) => endpoints.lookUp(asker, networkOf(asker.peer.text), done),
     (found) =>
       Exit.isSuccess(found) ? then(found.value) : failed(client, found, (why) => notFound(asker.endpoint_id, why))
   )

@@ -53,14 +53,6 @@ const parseOther = (text: string): Address | undefined => {
   return { text: canonical.slice(0, canonical.indexOf("/")), family, bytes }
 }
 
-/** The /24 or /48 of an address, as a key for counting: what one household or one site has, with all its networks. */
-export const neighbourhood = ({ bytes, family }: Address): string =>
-  family === 4 ? `4:${bytes[0]}.${bytes[1]}.${bytes[2]}` : `6:${bytes.subarray(0, 6).join(".")}`
-
-/** The address, or the /64 of an IPv6 address, as a key for counting: one machine has all of it. */
-export const machine = ({ bytes, family, text }: Address): string =>
-  family === 4 ? text : `6:${bytes.subarray(0, 8).join(".")}`
-
 const [zero, dot] = [48, 46]
 
 /** Four decimal bytes without leading zeros; `undefined` for every other text. */

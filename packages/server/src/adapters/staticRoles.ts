@@ -88,13 +88,16 @@ const isMinted = (owner: string) => `${owner} IN (
 const withdrawals = withdrawalsOf(isMinted)
 const missingReads = missingReadsOf(isMinted)
 
-/** Executes these statements, but for those for which an admin that is no superuser lacks the right. */
-const carefully = (statements: string) => `
+/** How many statements one transaction executes: each holds a lock until its end. */
+const batch = 1_000
+
+/** Executes the first of these statements, but for those for which an admin that is no superuser lacks the right. */
+const carefully = (statements: string, most: string = String(batch)) => `
 do $do$
 declare
   it text;
 begin
-  for it in select statement from (${statements}) found loop
+  for it in select statement from (${statements}) found limit ${most} loop
     begin
       execute it;
     exception when insufficient_privilege then
@@ -179,6 +182,21 @@ const former = ask<Pick<Minted, "name" | "oid">>(
   `select rolname as name, oid::int8::float8 as oid from pg_roles where rolname ~ '${formerForm}'`
 )
 
+/** Batch by batch. Where a batch changes nothing, because the admin lacks the rights, all are tried in one. */
+const withdrawAll = Effect.gen(function* () {
+  const withdrawable = Effect.map(
+    ask<{ readonly n: number }>("StaticRoles.withdrawable", `select count(*)::int as n from (${withdrawals}) found`),
+    ([found]) => found?.n ?? 0
+  )
+  let left = yield* withdrawable
+  while (left > 0) {
+    yield* together([carefully(withdrawals)])
+    const still = yield* withdrawable
+    if (still >= left) return yield* together([carefully(withdrawals, "all")])
+    left = still
+  }
+})
+
 /** Drops former roles. What cannot be dropped now is tried again with the next change. */
 const bury = Effect.gen(function* () {
   for (const { name } of yield* former)
@@ -235,7 +253,7 @@ const apply = Effect.fnUntraced(function* (
     yield* endSessions(oids)
     yield* Effect.forEach(gone, (role) => together(retire(role)), { discard: true })
     if (oids.length > 0) yield* awaitEnd(oids)
-    yield* together([carefully(withdrawals)])
+    yield* withdrawAll
     const kept = new Set(all.filter(stays).map(({ name }) => name))
     const putting = Effect.gen(function* () {
       yield* together([putLock])

@@ -9,6 +9,7 @@ import type { OpenIdProvider } from "@narthex/http"
 import { Duration } from "effect"
 import { type Circumstances, modeOf, publicBecause } from "./mode.ts"
 import type { Reading } from "./readVariables.ts"
+import { leavesMachine } from "./staticServers.ts"
 import type { Values } from "./Variable.ts"
 import type { variables } from "./variables.ts"
 
@@ -105,6 +106,12 @@ const platformRules = (
     compute === "static" && !given.has("NARTHEX_STATIC_COMPUTES") && !given.has("NARTHEX_STATIC_ENDPOINTS"),
     "NARTHEX_STATIC_COMPUTES must be given with NARTHEX_COMPUTE=static."
   ),
+  ...static_endpoints
+    .filter(leavesMachine)
+    .map(
+      (address) =>
+        `NARTHEX_STATIC_ENDPOINTS names ${address}, which is not on this machine. List it in NARTHEX_STATIC_COMPUTES, with "tls".`
+    ),
   ...repeated([...(static_computes ?? []).map(({ address }) => address), ...static_endpoints]).map(
     (address) => `NARTHEX_STATIC_COMPUTES and NARTHEX_STATIC_ENDPOINTS name ${address} twice; each is one server.`
   )

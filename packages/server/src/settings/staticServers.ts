@@ -1,6 +1,8 @@
-/** The form of NARTHEX_STATIC_COMPUTES: the servers that the operator runs. */
+/** The forms of what runs computes: the servers of an operator, and the accounts of local ones. */
+
+import type { UidRange } from "@narthex/local-postgres"
 import { Option, type Redacted, Result, Schema } from "effect"
-import { computeAddress, type Form, postgresUrl } from "./forms.ts"
+import { computeAddress, type Form, postgresUrl, type TextForm } from "./forms.ts"
 
 /** A server of the operator. `tls` is as in `ComputeReach`; without `admin_url` it has roles of its own. */
 export interface StaticServer {
@@ -53,3 +55,17 @@ const decodeServers = Schema.decodeUnknownResult(
   ),
   { onExcessProperty: "error" }
 )
+
+const highestUid = 4_294_967_294
+
+/** The uids of local computes: `first-last`, none of a system's own users. */
+export const uidRange: TextForm<UidRange> = {
+  read: (text) => {
+    const [, first, last] = /^(\d{1,10})-(\d{1,10})$/.exec(text) ?? []
+    const range = { first: Number(first), last: Number(last) }
+    return range.first >= 1_000 && range.last >= range.first && range.last <= highestUid
+      ? Result.succeed(range)
+      : Result.fail("a range of uids from 1000 on, as 2000000-2999999")
+  },
+  write: ({ first, last }) => `${first}-${last}`
+}

@@ -1,8 +1,9 @@
 /** Variables of the platform: regions, computes, allowlists, events. */
 import { defaultEventSettings, defaultRetention, defaultRunnerSettings } from "@narthex/core"
+import { defaultUids } from "@narthex/local-postgres"
 import { defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
-import { staticComputes } from "../staticServers.ts"
+import { staticComputes, uidRange } from "../staticServers.ts"
 import { optional, secret, variable } from "../Variable.ts"
 
 const { classes } = defaultRunnerSettings
@@ -25,6 +26,18 @@ export const platform = {
     forms.words("local", "static", "memory"),
     "local",
     "What runs Postgres for branches. `local`: processes on this machine. `static`: the servers of NARTHEX_STATIC_COMPUTES. `memory`: nothing, for tests."
+  ),
+  compute_uids: variable(
+    "NARTHEX_COMPUTE_UIDS",
+    uidRange,
+    defaultUids,
+    "With NARTHEX_COMPUTE=local, where the platform runs as root: the uids of the databases' servers. Each branch has one of its own; nothing else of the system may use them."
+  ),
+  compute_shared_account: optional(
+    "NARTHEX_COMPUTE_SHARED_ACCOUNT",
+    forms.words("accept"),
+    "refused in production mode",
+    "With NARTHEX_COMPUTE=local, where the platform does not run as root: all databases, the store and the platform share its account, so a session that breaks out of its Postgres can read and end all of them. `accept`: the operator accepts that."
   ),
   static_computes: secret(
     "NARTHEX_STATIC_COMPUTES",
