@@ -161,6 +161,8 @@ const forCompute = (major: number) => ({
   wal_keep_size: "32MB",
   max_worker_processes: "4",
   max_parallel_workers: "2",
+  // No role can change it, and `raise log` is below it. What keeps a server from starting is FATAL.
+  log_min_messages: "fatal",
   // How long a statement may go on after the proxy has cut its session.
   client_connection_check_interval: "1s",
   max_connections: "110",

@@ -32,7 +32,7 @@ import { hasSecret, settleData } from "./SupervisorSecret.ts"
 
 const readyWithin = "60 seconds"
 /** Bytes. */
-const maxLogSize = 8 * 1024 * 1024
+export const maxLogSize = 8 * 1024 * 1024
 
 /** The pid of the running postmaster, ready or not. */
 export const findPostmaster = (cluster: Cluster) =>

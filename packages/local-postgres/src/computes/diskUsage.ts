@@ -16,6 +16,7 @@ import { findPostmaster } from "../cluster/PostgresProcess.ts"
 import { attempt, LocalPostgresError, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { runToAnyEnd } from "../machine/runProgram.ts"
 import type { Ended } from "../machine/startingProcess.ts"
+import { boundFiles } from "./boundFiles.ts"
 
 /** The unit of `du -k`. */
 const kibibyte = 1024
@@ -66,13 +67,14 @@ const versionOf = async (cluster: Cluster): Promise<string | undefined> => {
   return control === undefined ? undefined : `${control.ino} ${control.mtimeMs}`
 }
 
-/** Measures clusters; keeps what it measured of those that do not run. */
+/** Measures clusters, and bounds what running servers write besides data; keeps what it measured of those that do not run. */
 export const makeDiskUsage = () => {
   const known = new Map<string, { readonly version: string; readonly bytes: number }>()
 
   const measure = Effect.fnUntraced(function* (cluster: Cluster) {
     const { directory } = cluster
     const runs = Option.isSome(yield* findPostmaster(cluster))
+    if (runs) yield* Effect.catch(boundFiles(cluster), (error) => Effect.logWarning(error.message))
     const version = runs ? undefined : yield* attempt(`Looking at ${directory}`, () => versionOf(cluster))
     const former = known.get(directory)
     if (former !== undefined && former.version === version) return former.bytes

@@ -15,9 +15,13 @@
  * event triggers and base types need a superuser.
  */
 
-/** Functions of Postgres that write or lock, on rows of `pg_proc`. Only the group of writers may execute them. */
+/**
+ * Functions of Postgres that write, lock, or use up what all share (files of exported snapshots, the queue of notifications,
+ * transaction ids), on rows of `pg_proc`. Only the group of writers may execute them.
+ */
 export const isRestricted = `pronamespace = 'pg_catalog'::regnamespace AND (
-  proname IN ('lo_create', 'lo_creat', 'lo_from_bytea', 'pg_logical_emit_message')
+  proname IN ('lo_create', 'lo_creat', 'lo_from_bytea', 'pg_logical_emit_message', 'pg_export_snapshot', 'pg_notify',
+    'txid_current', 'pg_current_xact_id')
   OR proname ~ '^pg_(try_)?advisory_(xact_)?lock')`
 
 const functionsOfAggregate = `unnest(ARRAY[aggtransfn, aggfinalfn, aggcombinefn, aggserialfn, aggdeserialfn, aggmtransfn,

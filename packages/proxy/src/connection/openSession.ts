@@ -9,13 +9,11 @@ import {
   tooMany,
   tooManyComputes,
   unavailable,
-  unknownDatabase,
   unknownEndpoint,
   wakeTimedOut,
   wrongPassword
 } from "../outcomes/Refusal.ts"
 import { sqlstateOf } from "../wire/ErrorResponse.ts"
-import { parameter } from "../wire/startup.ts"
 import { refuse, refuseUnlisted } from "./allow.ts"
 import type { ReachError, Reached } from "./Computes.ts"
 import type { Login } from "./dial.ts"
@@ -53,7 +51,7 @@ const runningOf = ({ address, generation, tls = null }: ResolvedEndpoint) =>
 
 const unreached = (
   { shared }: OpeningConnection,
-  { role, startup, user }: Asker,
+  { role, user }: Asker,
   admitted: Admitted,
   why: ReachError
 ): Refusal | ServerError => {
@@ -61,7 +59,7 @@ const unreached = (
     case "Refusal":
       return why
     case "ServerError":
-      return role === undefined ? why : answerOf(why, user, parameter(startup, "database") || user)
+      return role === undefined ? why : answerOf(why, user)
     case "AddressNotListed":
       return refuseUnlisted(shared, admitted, user)
     case "NotListed":
@@ -82,12 +80,6 @@ const unreached = (
   }
 }
 
-/** The only database in which minted roles may connect. */
-const onlyDatabase = "postgres"
-
 /** What a client learns of an error of its compute. Of the twin that the proxy logs in with it learns nothing. */
-const answerOf = (error: ServerError, user: string, database: string): Refusal | ServerError => {
-  const sqlstate = sqlstateOf(error.bytes)
-  if (sqlstate === "28P01") return wrongPassword(user)
-  return sqlstate === "28000" && database !== onlyDatabase ? unknownDatabase(database) : error
-}
+const answerOf = (error: ServerError, user: string): Refusal | ServerError =>
+  sqlstateOf(error.bytes) === "28P01" ? wrongPassword(user) : error

@@ -7,6 +7,7 @@ import {
   type Refusal,
   replicationUnsupported,
   tooMany,
+  unknownDatabase,
   unsupportedExchange,
   wrongPassword
 } from "../outcomes/Refusal.ts"
@@ -67,6 +68,8 @@ const proved = (
   if (!client.watch()) return
   const { startup, user } = asker
   if (isReplication(startup)) return client.end(replicationUnsupported())
+  const database = parameter(startup, "database") || user
+  if (database !== onlyDatabase) return client.end(unknownDatabase(database))
   if (!entered(client, asker, before.located.endpoint)) return
   return renew(client, asker, before, (allowed) => {
     if (allowed.located.verifier === undefined) return client.end(wrongPassword(user))
@@ -74,6 +77,9 @@ const proved = (
     return openSession(client, asker, allowed, withKeys(packet, { clientKey, serverKey }, text))
   })
 }
+
+/** The only database in which minted roles may connect. A server would log each attempt at another one. */
+const onlyDatabase = "postgres"
 
 /** What Postgres takes for a replication connection: `database`, and every spelling of true. */
 const isReplication = (startup: Startup): boolean => {
