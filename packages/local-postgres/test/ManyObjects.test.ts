@@ -13,7 +13,7 @@ const branch_id = BranchId.make("br-many")
 const endpoint_id = EndpointId.make("ep-many")
 
 /** More than `max_locks_per_transaction` times the sessions of a compute, and than one batch. */
-const views = 3_000
+const [views, functions] = [3_000, 1_500]
 
 describe("a branch with many objects", { tags: [kind.tag] }, () => {
   it.live(
@@ -35,6 +35,13 @@ describe("a branch with many objects", { tags: [kind.tag] }, () => {
           yield* Effect.gen(function* () {
             const sql = yield* session(address, "first")
             yield* sql.unsafe("CREATE TABLE kept (n int)")
+            // Functions of a role, not of the group: the group has EXECUTE through PUBLIC alone.
+            yield* sql.unsafe("RESET ROLE")
+            for (let from = 1; from <= functions; from += 250)
+              yield* sql.unsafe(`DO $$ BEGIN FOR n IN ${from}..${from + 249} LOOP
+              EXECUTE format('CREATE FUNCTION public.defined_%s() RETURNS int LANGUAGE sql SECURITY DEFINER AS %L', n, 'SELECT 1');
+              EXECUTE format('GRANT EXECUTE ON FUNCTION public.defined_%s() TO PUBLIC', n); END LOOP; END $$`)
+            yield* sql.unsafe("SET ROLE narthex_writer")
             for (let from = 1; from <= views; from += 250)
               yield* sql.unsafe(`DO $$ BEGIN FOR n IN ${from}..${from + 249} LOOP
               EXECUTE format('CREATE VIEW locking_%s AS SELECT * FROM kept FOR UPDATE', n); END LOOP; END $$`)
@@ -46,6 +53,12 @@ describe("a branch with many objects", { tags: [kind.tag] }, () => {
             "SELECT count(*)::int AS n FROM pg_class WHERE relkind = 'v' AND 'security_invoker=true' = ANY (reloptions)"
           )
           assert.strictEqual(found?.n, views)
+          const [rights] = yield* sql.unsafe<{ readonly writers: number; readonly others: number }>(
+            `SELECT count(*) FILTER (WHERE has_function_privilege('narthex_writer', oid, 'EXECUTE'))::int AS writers,
+            count(*) FILTER (WHERE has_function_privilege('narthex_reader', oid, 'EXECUTE'))::int AS others
+          FROM pg_proc WHERE proname LIKE 'defined_%'`
+          )
+          assert.deepStrictEqual({ ...rights }, { writers: functions, others: 0 })
         }).pipe(Effect.scoped, Effect.provide(LocalComputeDriver.layer({ dataDir, binaries: kind.choice, limits })))
       })
   )

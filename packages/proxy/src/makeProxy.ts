@@ -41,8 +41,11 @@ export interface ServingProxy {
   readonly drain: Effect.Effect<void>
 }
 
-/** Cancel requests per second of a network that are handed to other proxies, and the size of a burst. */
-const [handedOver, handedOverBurst] = [5, 50]
+/** Cancel requests per second that are handed to other proxies, each of which is a row of the event log, and the size of a burst. */
+const [ofNetwork, ofAll] = [
+  { rate: 5, burst: 50 },
+  { rate: 50, burst: 200 }
+]
 
 /**
  * What decoys derive from. All proxies of a platform have the same one, or a role that does not exist would be told by another
@@ -77,7 +80,8 @@ export const makeProxy = (
       activity: yield* makeActivityReports(proxy_id, monotonic),
       cancelKeys: new CancelKeys(),
       cancelElsewhere: cancel,
-      handedOver: new Buckets(handedOver, handedOverBurst),
+      handedOver: new Buckets(ofNetwork.rate, ofNetwork.burst),
+      handedOverInAll: new Buckets(ofAll.rate, ofAll.burst),
       limiter,
       decoySecret: decoySecretOf(config),
       audit: new AuditTrail(context),

@@ -96,16 +96,16 @@ export const usage = (
 const justStarted = ({ idle_ms, started_ms }: EndpointUse) =>
   started_ms !== null && started_ms < activityTiming.start && idle_ms >= started_ms
 
-/** Whether the compute has been unused for as long as its endpoint allows. Whether it runs is not checked. */
+/**
+ * Whether the compute has been unused for as long as its endpoint allows. Whether it runs is not checked. A server with roles of an
+ * operator's own never has: it runs anyway, and no client could start it again, because none has proved itself to the proxy.
+ */
 export const idleFor = (endpoint: Endpoint, use: EndpointUse, fresh_ms?: number): boolean =>
+  endpoint.reach?.own_roles !== true &&
   endpoint.suspend_timeout_seconds !== -1 &&
   use.idle_ms >= endpoint.suspend_timeout_seconds * 1_000 &&
   !justStarted(use) &&
   usage(use, fresh_ms) === "idle"
 
-/**
- * Whether this is a running compute to suspend. One with roles of the operator's own is not: its server runs anyway, and no
- * client could start it again, because none has proved itself to the proxy.
- */
-export const isIdle = (endpoint: Endpoint, use: EndpointUse): boolean =>
-  endpoint.running && endpoint.reach?.own_roles !== true && idleFor(endpoint, use)
+/** Whether this is a running compute to suspend. */
+export const isIdle = (endpoint: Endpoint, use: EndpointUse): boolean => endpoint.running && idleFor(endpoint, use)

@@ -5,9 +5,9 @@
  * It schedules operations; `OperationRunner` performs them. Every step may run on several instances at once, twice, or
  * be interrupted anywhere: each is one transaction that checks its condition again under the lock.
  */
-import { Context, DateTime, Effect, Layer, Option, Schedule } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { becauseOf } from "../becauseOf.ts"
-import { ComputeDriver } from "../computes/ComputeDriver.ts"
+import { type Compute, ComputeDriver } from "../computes/ComputeDriver.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { OperationStore } from "../operations/OperationStore.ts"
 import { bySystem, type Operations } from "../operations/Operations.ts"
@@ -15,7 +15,7 @@ import type { Branch } from "../projects/Branch.ts"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
-import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
+import { ComputeReach, Endpoint, withoutCompute } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { type EndpointUse, isIdle, usage } from "../projects/EndpointUse.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
@@ -23,6 +23,8 @@ import { Endpoints } from "../provisioning/Endpoints.ts"
 import { makeEndBranch } from "../provisioning/endBranch.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+
+const isSameReach = Schema.toEquivalence(Schema.NullOr(ComputeReach))
 
 /** How many expired branches one round ends, and how many doubts it settles, at most. */
 const batch = 100
@@ -122,12 +124,33 @@ export class Reconciler extends Context.Service<
         return true
       })
 
+      const keyOf = ({ endpoint_id, generation }: ComputeDoubt) => `${endpoint_id} ${generation}`
+
       /** Which of the computes do not run. They were read before: one that starts in between does not count as lost. */
       const missing = <C extends ComputeDoubt>(computes: ReadonlyArray<C>) =>
         Effect.map(driver.running, (running) => {
-          const there = new Set(running.map((it) => `${it.endpoint_id} ${it.generation}`))
-          return computes.filter((it) => !there.has(`${it.endpoint_id} ${it.generation}`))
+          const there = new Set(running.map(keyOf))
+          return computes.filter((it) => !there.has(keyOf(it)))
         })
+
+      /** Records how a compute is reached, if it still runs in this generation. */
+      const recordReach = Effect.fnUntraced(function* ({ endpoint_id, generation, reach = null }: Compute) {
+        const endpoint = Option.getOrUndefined(yield* store.lock(endpoint_id))
+        if (endpoint === undefined || !endpoint.running || endpoint.generation !== generation) return
+        yield* store.put(new Endpoint({ ...endpoint, reach, updated_at: yield* DateTime.now }))
+      })
+
+      /**
+       * Computes that are reached in another way than is recorded: an earlier version has started them, or the operator has changed
+       * how. Until then a proxy would reach them without TLS.
+       */
+      const recordReaches = Effect.fnUntraced(function* (active: ReadonlyArray<Endpoint>) {
+        const running = new Map((yield* driver.running).map((it) => [keyOf(it), it]))
+        for (const { generation, id, reach } of active) {
+          const compute = running.get(keyOf({ endpoint_id: id, generation }))
+          if (compute !== undefined && !isSameReach(compute.reach ?? null, reach)) yield* run(recordReach(compute))
+        }
+      })
 
       const recordLost = Effect.fn("Reconciler.recordLost")(function* () {
         let count = 0
@@ -141,6 +164,7 @@ export class Reconciler extends Context.Service<
           if (Option.isNone(lost)) return count
           const done = yield* Effect.forEach(lost.value, (it) => run(markLost(it)))
           count += done.filter(Boolean).length
+          yield* Effect.catchTag(recordReaches(active), "ComputeFailed", () => Effect.void)
           last = page.at(-1)?.id ?? null
           if (last === null || page.length < activeBatch) return count
         }

@@ -41,6 +41,25 @@ describe("Suspending idle computes", () => {
   )
 
   it.effect(
+    "a server with roles of an operator's own is never suspended for being idle, also where it was wanted before",
+    () =>
+      Effect.gen(function* () {
+        const { endpoint } = yield* suspendable(1)
+        const store = yield* EndpointStore
+        yield* pass(60)
+        yield* report(endpoint.id, { connections: 0 })
+        assert.strictEqual(yield* suspended, 1)
+        const reach = { tls: null, own_roles: true }
+        yield* store.put(new Endpoint({ ...(yield* endpointNow(endpoint.id)), reach }))
+        yield* settle
+        assert.strictEqual((yield* endpointNow(endpoint.id)).current_state, "active")
+        yield* pass(600)
+        assert.deepStrictEqual(yield* store.unused, [])
+        assert.strictEqual(yield* suspended, 0)
+      }).pipe(Effect.provide(Core))
+  )
+
+  it.effect(
     "a compute with a busy session is never suspended, however short the timeout and however rare the bytes",
     () =>
       Effect.gen(function* () {

@@ -5,6 +5,7 @@ import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { bySystem } from "../../src/operations/Operations.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { Endpoint } from "../../src/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
@@ -95,6 +96,24 @@ describe("Recording lost computes", () => {
       assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { current_state: "idle", address: null })
       assert.strictEqual((yield* endpointNow(other.endpoint.id)).current_state, "active")
       assert.strictEqual(yield* reconciler.recordLost, 0)
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("How a compute is reached", () => {
+  it.effect("what a runner does not know of a compute that runs, it records: with TLS, not without", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* runningProject
+      const store = yield* EndpointStore
+      const reconciler = yield* Reconciler
+      const stored = yield* endpointNow(endpoint.id)
+      yield* store.put(new Endpoint({ ...stored, reach: { tls: { ca: "of before" }, own_roles: true } }))
+      assert.strictEqual(yield* reconciler.recordLost, 0)
+      assert.isNull((yield* endpointNow(endpoint.id)).reach)
+      const settled = yield* endpointNow(endpoint.id)
+      yield* TestClock.adjust("1 minute")
+      yield* reconciler.recordLost
+      assert.deepStrictEqual(yield* endpointNow(endpoint.id), settled, "what is the same is not written")
     }).pipe(Effect.provide(Core))
   )
 })

@@ -38,12 +38,23 @@ export const endpointStoreContract = contract<EndpointStore | ProjectStore | Tra
   it("an endpoint is stored as it was put", () =>
     Effect.gen(function* () {
       const store = yield* EndpointStore
-      const endpoint = yield* put({ address: "10.0.0.1:5432", suspend_timeout_seconds: -1, started_at: at(1) })
+      const endpoint = yield* put({
+        address: "10.0.0.1:5432",
+        reach: { tls: { ca: "-----BEGIN CERTIFICATE-----\n…" }, own_roles: true },
+        suspend_timeout_seconds: -1,
+        started_at: at(1)
+      })
       assert.deepStrictEqual(yield* store.find(endpoint.project_id, endpoint.id), Option.some(endpoint))
       assert.deepStrictEqual(yield* store.findAnywhere(endpoint.id), Option.some(endpoint))
       assert.deepStrictEqual(yield* store.lock(endpoint.id), Option.some(endpoint))
       assert.isTrue(Option.isNone(yield* store.find(aProjectId(), endpoint.id)))
-      const changed = new Endpoint({ ...endpoint, disabled: true, address: null, generation: 2 })
+      const changed = new Endpoint({
+        ...endpoint,
+        disabled: true,
+        address: null,
+        reach: { tls: { ca: null }, own_roles: false },
+        generation: 2
+      })
       assert.isTrue(yield* store.put(changed))
       assert.deepStrictEqual(yield* store.findAnywhere(endpoint.id), Option.some(changed))
     }))

@@ -38,7 +38,8 @@ const grants = `
   FROM pg_largeobject_metadata, aclexplode(lomacl) acl`
 
 /**
- * The statements, as rows of `step` and `statement`. Grant options go first, with what was granted by them: a superuser
+ * The statements, as rows of `step` and `statement`. Writers get EXECUTE before PUBLIC loses it: the statements are executed in
+ * batches, and what PUBLIC has lost no later batch finds. Grant options go first, with what was granted by them: a superuser
  * revokes as the owner, which leaves grants of others in place. `counts(owner)`: the objects of which owners count.
  */
 export const withdrawalsOf = (counts: (owner: string) => string) => `
@@ -64,11 +65,12 @@ export const withdrawalsOf = (counts: (owner: string) => string) => `
   SELECT 1 AS step, format('REVOKE GRANT OPTION FOR ALL ON %s FROM %s CASCADE', object, receiver) AS statement
   FROM foreign_to_owner WHERE is_grantable AND grantor = owner
   UNION
-  SELECT 2, format('REVOKE %s ON %s FROM %s CASCADE', privilege_type, object, receiver)
-  FROM foreign_to_owner WHERE privilege_type <> reading AND grantee NOT IN (SELECT role FROM trusted)
+  SELECT 2, format('GRANT EXECUTE ON %s TO ${writers}', object)
+  FROM foreign_to_owner f WHERE reading = '' AND grantee = 0 AND owner <> '${writers}'::regrole
+    AND NOT EXISTS (SELECT FROM granted g WHERE g.object = f.object AND g.grantee = '${writers}'::regrole)
   UNION
-  SELECT 3, format('GRANT EXECUTE ON %s TO ${writers}', object)
-  FROM foreign_to_owner WHERE reading = '' AND grantee = 0 AND owner <> '${writers}'::regrole
+  SELECT 3, format('REVOKE %s ON %s FROM %s CASCADE', privilege_type, object, receiver)
+  FROM foreign_to_owner WHERE privilege_type <> reading AND grantee NOT IN (SELECT role FROM trusted)
   UNION
   SELECT 4, format('ALTER DEFAULT PRIVILEGES FOR ROLE %s %s REVOKE %s ON %s FROM %s', role,
     (SELECT 'IN SCHEMA ' || quote_ident(nspname) FROM pg_namespace n WHERE n.oid = defaclnamespace),

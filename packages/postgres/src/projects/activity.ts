@@ -91,7 +91,7 @@ export const activityOf = (database: Database["Service"]): Activity => {
       "EndpointStore.unused",
       `select ${useOf} from endpoint e
        where e.current_state = 'active' and e.pending_state is null and e.deleted_at is null
-         and e.suspend_timeout_seconds <> -1
+         and e.suspend_timeout_seconds <> -1 and coalesce(e.reach->>'own_roles', 'false') = 'false'
          and ${used} <= clock_timestamp() - e.suspend_timeout_seconds * interval '1 second'
        order by e.id`,
       []

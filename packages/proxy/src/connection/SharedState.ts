@@ -34,6 +34,7 @@ export interface SharedState {
   readonly cancelElsewhere: ControlPlane["Service"]["cancel"]
   /** How many requests a network may have handed over. */
   readonly handedOver: Buckets
+  readonly handedOverInAll: Buckets
   readonly limiter: ConnectionLimiter
   /** From it derive the verifiers of roles that have none. */
   readonly decoySecret: Buffer

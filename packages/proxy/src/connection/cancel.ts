@@ -26,7 +26,8 @@ export const cancel = (client: OpeningConnection, peer: Address, key: Buffer) =>
     client.leave()
   }
   if (target !== undefined) return client.wait<string>((done) => forward(shared, target, peer, client, done), over)
-  if (!shared.handedOver.take(networkOf(peer.text), shared.now())) return over("cancel_unknown")
+  const [one, all] = [shared.handedOver, shared.handedOverInAll]
+  if (!one.take(networkOf(peer.text), shared.now()) || !all.take("", shared.now())) return over("cancel_unknown")
   return client.wait<Exit.Exit<void, unknown>>(
     (done) => shared.run(shared.cancelElsewhere({ key_hash, client_address: peer.text }), done),
     () => over("cancel_handed_over")

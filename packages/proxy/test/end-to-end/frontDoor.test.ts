@@ -1,4 +1,4 @@
-/** Every name that a client may type, with no password, with an empty one and with a wrong one: only a proof opens a session. */
+/** Every name that a client may type (docs/design/proxy.md P36), with no password, with an empty one and with a wrong one: only a proof opens a session. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { twinSuffix } from "@narthex/core"
 import { Effect, Redacted } from "effect"
@@ -74,25 +74,26 @@ describe("the front door", { tags: ["openssl"] }, () => {
       return rows.map(({ name }) => name)
     })
 
-  for (const plaintext of [true, false])
-    it.live(
-      `opens for a minted role with its password alone, ${plaintext ? "in plaintext" : "where TLS is offered"}`,
-      () =>
-        Effect.gen(function* () {
-          const counted = yield* countedCompute(trusting)
-          const tls = yield* certificate("db.test")
-          const { port } = yield* harness(counted.compute, {
-            ...(plaintext ? {} : { tls }),
-            limits: { failures: 1_000, failures_burst: 1_000 }
-          })
-          const names = new Set([...(yield* rolesOf(trusting)), ...spellings])
-          names.delete(role)
-          for (const name of names)
-            for (const secret of ["", "wrong", "correct horse"])
-              assert.include(["28000", "28P01", "08P01"], yield* login(port, name, secret), JSON.stringify(name))
-          for (const secret of ["", "wrong"]) assert.strictEqual(yield* login(port, role, secret), "28P01")
-          assert.strictEqual(counted.count, 0, "a client without a proof reaches no compute")
+  for (const [way, encrypted] of [
+    ["in plaintext", false],
+    ["where TLS is offered", true]
+  ] as const)
+    it.live(`opens for a minted role with its password alone, ${way}`, () =>
+      Effect.gen(function* () {
+        const counted = yield* countedCompute(trusting)
+        const tls = yield* certificate("db.test")
+        const { port } = yield* harness(counted.compute, {
+          ...(encrypted ? { tls } : {}),
+          limits: { failures: 1_000, failures_burst: 1_000 }
         })
+        const names = new Set([...(yield* rolesOf(trusting)), ...spellings])
+        names.delete(role)
+        for (const name of names)
+          for (const secret of ["", "wrong", "correct horse"])
+            assert.include(["28000", "28P01", "08P01"], yield* login(port, name, secret), JSON.stringify(name))
+        for (const secret of ["", "wrong"]) assert.strictEqual(yield* login(port, role, secret), "28P01")
+        assert.strictEqual(counted.count, 0, "a client without a proof reaches no compute")
+      })
     )
 
   it.live("opens for no role at a server that trusts the account of the proxy, also with the right password", () =>

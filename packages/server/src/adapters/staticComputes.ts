@@ -231,11 +231,14 @@ export const layerStaticComputes = (
         return url !== null && (yield* bounded(needsStaticRoles(url, roles)))
       })
 
-      const running = ask<Compute>(
-        `select endpoint_id, branch_id, generation, address
+      const running = Effect.map(
+        ask<Compute>(
+          `select endpoint_id, branch_id, generation, address
          from static_compute_running join static_compute using (branch_id)
          where address = any ($1::text[]) order by endpoint_id`,
-        [addresses]
+          [addresses]
+        ),
+        (computes) => computes.map((it): Compute => ({ ...it, reach: reachOf(it.address) }))
       )
 
       return ComputeDriver.of({

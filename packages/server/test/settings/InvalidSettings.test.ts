@@ -57,6 +57,23 @@ describe("settings are refused", () => {
     [{ NARTHEX_REGIONS: "eu west" }, "NARTHEX_REGIONS must be a comma-separated list of regions"],
     [{ NARTHEX_REGIONS: "eu,us,eu" }, 'NARTHEX_REGIONS names "eu" twice.'],
     [{ NARTHEX_COMPUTE: "cloud" }, 'NARTHEX_COMPUTE must be "local" or "static" or "memory".'],
+    [
+      { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_ENDPOINTS: "db.example:5432" },
+      "NARTHEX_STATIC_ENDPOINTS names db.example:5432, which is not on this machine."
+    ],
+    ...[
+      '{"address":"db.example:5432"}',
+      '{"address":"db.example:5432","tls":"maybe"}',
+      '{"address":"127.0.0.1.example:1"}'
+    ].map(
+      (server) =>
+        [
+          { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_COMPUTES: `[${server}]` },
+          "NARTHEX_STATIC_COMPUTES must be a JSON list of"
+        ] as const
+    ),
+    [{ NARTHEX_COMPUTE_UIDS: "0-10" }, "NARTHEX_COMPUTE_UIDS must be a range of uids from 1000 on"],
+    [{ NARTHEX_COMPUTE_SHARED_ACCOUNT: "yes" }, 'NARTHEX_COMPUTE_SHARED_ACCOUNT must be "accept".'],
     [{ NARTHEX_COMPUTE_STANDBY: "30 seconds" }, "NARTHEX_COMPUTE_STANDBY must be at least 40s."],
     [{ NARTHEX_COMPUTE: "static" }, "NARTHEX_STATIC_COMPUTES must be given with NARTHEX_COMPUTE=static."],
     [{ NARTHEX_DEV_PROVIDERS: "true" }, "only `npm start` runs development providers"],
