@@ -29,7 +29,9 @@ const fieldFlag = (name: string, alias: string, description: string) =>
     Flag.withMetavar("key=value"),
     Flag.withDescription(description),
     Flag.filter(isField, () => "Expected key=value; a key can be name, member[name] or list[]"),
-    Flag.atLeast(0)
+    Flag.atLeast(0),
+    // Without a default, the help says that the flag is required.
+    Flag.withDefault<ReadonlyArray<string>>([])
   )
 
 export const rawApi = Command.make(
