@@ -207,6 +207,35 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       assert.strictEqual(await page.getByRole("link", { name: "shop", exact: true }).count(), 0)
     }))
 
+  it("the Connect card shows the branch that is chosen, at once, and a tab keeps the choice", () =>
+    browsing({}, async (page) => {
+      await signIn(page, shared.platform.ready.console, "edsger@project.example.com")
+      await createProject(page, "shown")
+      await page.getByRole("link", { name: "New branch" }).click()
+      await page.getByLabel("Name").fill("preview")
+      await page.getByRole("button", { name: "Create branch" }).click()
+      await page.locator("#branch-state").getByText("ready").waitFor()
+      await place(page, "Overview").click()
+      const card = page.locator("#connect")
+      await card.getByRole("heading", { name: "Connect to main" }).waitFor()
+      const first = await card.getByText(/^psql '/).textContent()
+      assert.strictEqual(await card.getByRole("button", { name: "Show" }).count(), 0)
+      await card.getByLabel("Branch", { exact: true }).focus()
+      await card.getByLabel("Branch", { exact: true }).selectOption({ label: "preview" })
+      await card.getByRole("heading", { name: "Connect to preview" }).waitFor()
+      const second = await card.getByText(/^psql '/).textContent()
+      assert.notStrictEqual(second, first)
+      assert.strictEqual(await page.evaluate<string>("document.activeElement.id"), "connect-branch")
+      await card.getByRole("link", { name: "Node" }).click()
+      await card.getByText(/^import pg/).waitFor()
+      const endpoint = /endpoint%3D(ep-\w+)/.exec(second ?? "")?.[1] ?? "no endpoint"
+      assert.include(await card.getByText(/^import pg/).textContent(), endpoint)
+      await card.getByRole("heading", { name: "Connect to preview" }).waitFor()
+      await assertAccessible(page)
+      await card.getByRole("button", { name: "Create password" }).click()
+      await page.getByRole("heading", { name: "Connect to preview", level: 1 }).waitFor()
+    }))
+
   it("without JavaScript a person gets from sign-in to a connected branch", () =>
     browsing({ javaScriptEnabled: false }, async (page) => {
       await signIn(page, shared.platform.ready.console, "grace@project.example.com")

@@ -21,6 +21,14 @@ describe("the .narthex file", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("a byte order mark before the content is not part of it", () =>
+    Effect.gen(function* () {
+      const home = yield* freshHome
+      writeFileSync(join(home, ".narthex"), '\ufeff{"project":"shop"}\r\n')
+      assert.strictEqual((yield* findProjectFile(home))?.project, "shop")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("a file that names no project is refused with its path and what it may contain", () =>
     Effect.gen(function* () {
       const home = yield* freshHome

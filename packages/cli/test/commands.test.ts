@@ -40,6 +40,18 @@ describe("whoami", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("NARTHEX_API_KEY in quotation marks is refused with a sentence that says so", () =>
+    Effect.gen(function* () {
+      const { run, setting } = yield* signedIn
+      for (const NARTHEX_API_KEY of ['"nsk_a"', "'nsk_a'"]) {
+        const { code, stderr } = yield* run(["whoami"], { variables: { ...setting.variables, NARTHEX_API_KEY } })
+        assert.strictEqual(code, 2)
+        assert.include(stderr, "NARTHEX_API_KEY begins and ends with a quotation mark")
+        assert.notInclude(stderr, "nsk_a")
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("NARTHEX_API_KEY_FILE is read, and refused if a header cannot contain it", () =>
     Effect.gen(function* () {
       const { plane, run, setting } = yield* signedIn

@@ -21,7 +21,7 @@ describe("org and context", () => {
       const { run } = yield* signedIn
       const { code, stdout } = yield* run(["org", "usage"])
       assert.strictEqual(code, 0)
-      for (const row of [/projects +3 +100/, /disk_bytes +1\.50 GiB +200\.00 GiB/, /of_a_newer_server +1 +2/])
+      for (const row of [/projects +3 +100/, /disk +1\.50 GiB +200\.00 GiB/, /of_a_newer_server +1 +2/])
         assert.match(stdout, row)
       const { usage } = JSON.parse((yield* run(["org", "usage", "-o", "json"])).stdout)
       assert.deepStrictEqual(usage[1], { quota: "disk_bytes", held: 1.5 * 1024 ** 3, allowed: 200 * 1024 ** 3 })

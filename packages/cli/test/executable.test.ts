@@ -1,9 +1,12 @@
 /** `bin/narthex.js`: what it answers itself, and the code that it keeps of the bundle (docs/design/cli.md C38, C39). */
 import { spawn } from "node:child_process"
+import { once } from "node:events"
 import {
+  closeSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -130,6 +133,22 @@ describe("bin/narthex.js", () => {
   it("works where nothing can be kept", async () => {
     const { code, stderr } = await run([bin, "--help"], { XDG_CACHE_HOME: "/dev/null" })
     assert.deepStrictEqual([code, stderr], [0, ""])
+  })
+
+  it("a result that standard output does not take is a failure with a sentence", async () => {
+    const full = openSync("/dev/full", "w")
+    const child = spawn(process.execPath, [bin, "help", "environment"], {
+      cwd: folder,
+      env: { HOME: folder },
+      stdio: ["ignore", full, "pipe"]
+    })
+    const stderr = ((await child.stderr?.toArray()) ?? []).map(String).join("")
+    closeSync(full)
+    assert.strictEqual(child.exitCode ?? (await once(child, "exit"))[0], 1)
+    assert.match(
+      stderr,
+      /^error: The result could not be written to standard output: ENOSPC.*\nhint: .*not shown again/
+    )
   })
 
   it("works for a user without a home directory", async () => {

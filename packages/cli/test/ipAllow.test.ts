@@ -57,7 +57,7 @@ describe("ip-allow add", () => {
       const { plane, run } = yield* signedIn
       const { code, stderr } = yield* run(["ip-allow", "add", "10.0.0.5/24", "--project", shop])
       assert.strictEqual(code, 2)
-      assert.match(stderr, /did you mean 10\.0\.0\.0\/24/)
+      assert.match(stderr, /Did you mean 10\.0\.0\.0\/24/)
       assert.strictEqual((yield* run(["ip-allow", "add", "anywhere", "--project", shop])).code, 2)
       assert.deepStrictEqual(plane.requests, [])
     }).pipe(Effect.scoped)

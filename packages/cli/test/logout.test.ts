@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -30,6 +30,23 @@ describe("logout", () => {
       assert.match(stderr, /^warning: The key key-\S+ of context "default" was not revoked: The server failed\./)
       assert.include(stderr, key.id)
       assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("logout revokes the keys and names a file that it cannot delete", () =>
+    Effect.gen(function* () {
+      const { file, plane, run } = yield* signedIn
+      // A file of this name cannot be created, as in a folder that cannot be written.
+      mkdirSync(`${file}.lock`)
+      const { code, stderr, stdout } = yield* run(["logout"])
+      assert.deepStrictEqual([code, plane.keys.size], [0, 0])
+      assert.match(stderr, /^warning: .*could not be locked/)
+      assert.match(
+        stdout,
+        /^The stored keys are revoked, but .*credentials\.json could not be deleted\. Delete it yourself\.\n$/
+      )
+      const one = yield* run(["logout", "--context", "default"])
+      assert.match(one.stdout, /credentials\.json still has it\.\n$/)
     }).pipe(Effect.scoped)
   )
 

@@ -1,15 +1,16 @@
-import { createServer, type IncomingMessage, type RequestListener } from "node:http"
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http"
 import { createServer as createSilentServer, type Socket } from "node:net"
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { TestClock } from "effect/testing"
-import { layerNodeHttp, makeLayerNodeHttp } from "../src/connection/nodeHttp.ts"
+import { makeLayerNodeHttp } from "../src/connection/nodeHttp.ts"
+import { proxiesIn } from "../src/environment/proxies.ts"
 import { explain } from "../src/failures/explain.ts"
 
 const serving = (listener: RequestListener) =>
   Effect.acquireRelease(
-    Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+    Effect.callback<{ readonly url: string; readonly server: Server; readonly close: () => void }>((resume) => {
       const server = createServer(listener)
       server.listen(0, "127.0.0.1", () => {
         const address = server.address()
@@ -17,6 +18,7 @@ const serving = (listener: RequestListener) =>
         resume(
           Effect.succeed({
             url: `http://127.0.0.1:${address.port}`,
+            server,
             close: () => {
               server.closeAllConnections()
               server.close()
@@ -61,9 +63,54 @@ const textOf = async (request: IncomingMessage) => (await request.toArray()).map
 
 const signed = (url: string) => HttpClientRequest.bearerToken(HttpClientRequest.get(url), "nsk_secret")
 
-const live = <A, E>(effect: Effect.Effect<A, E, HttpClient.HttpClient>) => Effect.provide(effect, layerNodeHttp)
+const live = <A, E>(effect: Effect.Effect<A, E, HttpClient.HttpClient>) =>
+  Effect.provide(effect, makeLayerNodeHttp({ head: 60_000, connection: 15_000, proxies: {} }))
 
 describe("the HTTP client of the process", () => {
+  it.live(
+    "reaches an http server through the proxy of the environment, and one on loopback or in NO_PROXY without",
+    () =>
+      Effect.gen(function* () {
+        const asked: Array<string> = []
+        const proxy = yield* serving((request, response) => {
+          asked.push(request.url ?? "")
+          response.end("by proxy")
+        })
+        const { url } = yield* serving((_, response) => response.end("direct"))
+        const getting = (address: string, variables: Readonly<Record<string, string>>) =>
+          HttpClient.get(address).pipe(
+            Effect.flatMap(({ text }) => text),
+            Effect.provide(makeLayerNodeHttp({ head: 60_000, connection: 15_000, proxies: proxiesIn(variables) }))
+          )
+        const address = "http://api.example.com/v1/regions"
+        assert.strictEqual(yield* getting(address, { http_proxy: proxy.url }), "by proxy")
+        assert.strictEqual(yield* getting(address, { ALL_PROXY: proxy.url.slice("http://".length) }), "by proxy")
+        assert.deepStrictEqual(asked, [address, address])
+        assert.strictEqual(yield* getting(url, { HTTP_PROXY: proxy.url }), "direct")
+        assert.strictEqual(yield* getting(url, { ALL_PROXY: "socks5://127.0.0.1:1" }), "direct")
+        const besides = proxiesIn({ HTTP_PROXY: proxy.url, NO_PROXY: "api.example.com" })
+        assert.strictEqual(besides["NO_PROXY"], "api.example.com,localhost,127.0.0.1,[::1]")
+      }).pipe(Effect.scoped)
+  )
+
+  it.live("asks the proxy of the environment for a tunnel to an https server", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const proxy = yield* serving((_, response) => response.end())
+      proxy.server.on("connect", (request, socket) => {
+        asked.push(request.url ?? "")
+        socket.end("HTTP/1.1 403 Forbidden\r\n\r\n")
+      })
+      const failed = yield* Effect.flip(HttpClient.get("https://api.example.com/")).pipe(
+        Effect.provide(
+          makeLayerNodeHttp({ head: 60_000, connection: 15_000, proxies: proxiesIn({ HTTPS_PROXY: proxy.url }) })
+        )
+      )
+      assert.match(explain(failed).sentence, /cannot be reached/)
+      assert.deepStrictEqual(asked, ["api.example.com:443"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("sends a body and reads the status, a header and the text of the answer", () =>
     Effect.gen(function* () {
       const { url } = yield* serving(async (request, response) => {
@@ -177,7 +224,7 @@ describe("the HTTP client of the process", () => {
       const failure = yield* Effect.flip(HttpClient.get(`https://127.0.0.1:${port}`))
       assert.strictEqual(failure.reason._tag, "TransportError")
       assert.match(String(failure.reason.cause), /no connection within 20 ms/)
-    }).pipe(Effect.scoped, Effect.provide(makeLayerNodeHttp({ head: 60_000, connection: 20 })))
+    }).pipe(Effect.scoped, Effect.provide(makeLayerNodeHttp({ head: 60_000, connection: 20, proxies: {} })))
   )
 
   it.effect("the bound of the connection ends when the connection is made", () =>

@@ -41,6 +41,9 @@ describe("org", () => {
         assert.deepStrictEqual([code, stdout], [1, ""], args.join(" "))
         assert.include(stderr, "needs a person's session, and an API key has none.")
         assert.include(stderr, `${page} (--open opens it)`)
+        const problem = JSON.parse((yield* run([...args, "-o", "json"], { variables })).stderr)
+        assert.strictEqual(problem.code, "session_required")
+        assert.match(problem.request_id, /./)
         let opened = ""
         const open = (url: string) =>
           Effect.sync(() => {

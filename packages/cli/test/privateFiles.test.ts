@@ -1,5 +1,7 @@
 import {
   chmodSync,
+  existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -12,7 +14,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
-import { readPrivate, removePrivate, SymbolicLink, writePrivate } from "../src/contexts/privateFiles.ts"
+import { readPrivate, removePrivate, writePrivate } from "../src/contexts/privateFiles.ts"
 
 let root = ""
 let folder = ""
@@ -37,13 +39,13 @@ describe("privateFiles", () => {
     }
     assert.strictEqual(mode(path), 0o600)
     assert.strictEqual(mode(folder), 0o700)
-    assert.deepStrictEqual(readPrivate(path), { text: "one", wasLoose: false })
+    assert.deepStrictEqual(readPrivate(path), { text: "one", loose: undefined })
   })
 
   it("a readable file is made private when it is read, and reported as loose", () => {
     writePrivate(path, "one")
     chmodSync(path, 0o644)
-    assert.deepStrictEqual(readPrivate(path), { text: "one", wasLoose: true })
+    assert.deepStrictEqual(readPrivate(path), { text: "one", loose: "until now" })
     assert.strictEqual(mode(path), 0o600)
   })
 
@@ -58,31 +60,36 @@ describe("privateFiles", () => {
     assert.strictEqual(readFileSync(path, "utf8"), "new")
   })
 
-  it("a private file is never read through a symbolic link", () => {
+  it("a file that is a symbolic link is read and written at its target, and the link stays", () => {
     mkdirSync(folder, { recursive: true })
-    const target = join(root, "target")
-    writeFileSync(target, "other")
+    const target = join(root, "dotfiles", "secrets.json")
+    mkdirSync(join(root, "dotfiles"))
+    writeFileSync(target, "old", { mode: 0o600 })
     symlinkSync(target, path)
-    assert.throws(() => readPrivate(path), SymbolicLink)
-  })
-
-  it("a write replaces a symbolic link and leaves its target", () => {
-    mkdirSync(folder, { recursive: true })
-    const target = join(root, "target")
-    writeFileSync(target, "other")
-    symlinkSync(target, path)
+    assert.deepStrictEqual(readPrivate(path), { text: "old", loose: undefined })
     writePrivate(path, "new")
-    assert.strictEqual(readFileSync(target, "utf8"), "other")
-    assert.deepStrictEqual(readPrivate(path), { text: "new", wasLoose: false })
+    assert.isTrue(lstatSync(path).isSymbolicLink())
+    assert.strictEqual(readFileSync(target, "utf8"), "new")
+    assert.strictEqual(mode(target), 0o600)
+    assert.deepStrictEqual(readdirSync(join(root, "dotfiles")), ["secrets.json"])
   })
 
-  it("a folder that is a symbolic link is refused", () => {
+  it("a folder that is a symbolic link is used", () => {
     mkdirSync(join(root, "config"), { recursive: true })
-    mkdirSync(join(root, "elsewhere"))
+    mkdirSync(join(root, "elsewhere"), { mode: 0o755 })
     symlinkSync(join(root, "elsewhere"), folder)
-    assert.throws(() => writePrivate(path, "one"), SymbolicLink)
-    assert.throws(() => readPrivate(path), SymbolicLink)
-    assert.deepStrictEqual(readdirSync(join(root, "elsewhere")), [])
+    writePrivate(path, "one")
+    assert.deepStrictEqual(readPrivate(path), { text: "one", loose: undefined })
+    assert.deepStrictEqual(readdirSync(join(root, "elsewhere")), ["credentials.json"])
+    assert.strictEqual(mode(join(root, "elsewhere")), 0o700)
+  })
+
+  it("a symbolic link without a target is replaced by a file", () => {
+    mkdirSync(folder, { recursive: true })
+    symlinkSync(join(root, "gone"), path)
+    assert.isUndefined(readPrivate(path))
+    writePrivate(path, "one")
+    assert.deepStrictEqual(readPrivate(path), { text: "one", loose: undefined })
   })
 
   it("a failed write keeps the old content and leaves no temporary file", () => {
@@ -107,12 +114,12 @@ describe("privateFiles", () => {
     assert.isFalse(removePrivate(path))
   })
 
-  it("the removal of a symbolic link leaves its target", () => {
+  it("the removal of a symbolic link removes its target, which has the secrets", () => {
     mkdirSync(folder, { recursive: true })
     const target = join(root, "target")
     writeFileSync(target, "other")
     symlinkSync(target, path)
     assert.isTrue(removePrivate(path))
-    assert.strictEqual(readFileSync(target, "utf8"), "other")
+    assert.deepStrictEqual([existsSync(target), readdirSync(folder)], [false, []])
   })
 })

@@ -77,10 +77,7 @@ describe("project create", () => {
       assert.strictEqual(code, 0)
       const id = /^project +(prj-\w+)$/m.exec(stdout)?.[1]
       assert.match(stderr, new RegExp(`^To follow: narthex operation watch [0-9a-f-]{36} --project ${id}$`, "m"))
-      assert.match(
-        stderr,
-        new RegExp(`^To connect: narthex psql ${id}, or narthex connection-string --project ${id}$`, "m")
-      )
+      assert.match(stderr, /^To connect: narthex psql shop, or narthex connection-string shop$/m)
     }).pipe(Effect.scoped)
   )
 

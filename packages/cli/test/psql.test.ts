@@ -57,6 +57,18 @@ describe("psql", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("psql gets no variable that leads its connection elsewhere, and keeps the others", () =>
+    Effect.gen(function* () {
+      const { home, run } = yield* withPsql('env > "$RECORD"')
+      const inherited = { PGHOSTADDR: "203.0.113.1", PGSERVICE: "other", PGSSLMODE: "disable", PGUSER: "eve" }
+      const variables = { PATH: `${join(home, "bin")}:/usr/bin:/bin`, RECORD: join(home, "started") }
+      yield* run(["psql", "shop"], { variables: { ...variables, ...inherited, PGAPPNAME: "report", PSQLRC: "/x" } })
+      const environment = readFileSync(join(home, "started"), "utf8")
+      const names = [...environment.matchAll(/^(PG\w+|PSQLRC)=/gm)].map(([, name]) => name)
+      assert.deepStrictEqual(names.toSorted(), ["PGAPPNAME", "PGPASSWORD", "PSQLRC"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("psql's exit code is that of narthex, also after a signal, and the credential is revoked", () =>
     Effect.gen(function* () {
       for (const [end, expected] of [

@@ -5,7 +5,7 @@
  * W20).
  */
 
-/** Copies the text of the element with the id `for`. */
+/** Copies the text of the element with the id `for`, or its `data-copy` where it shows less. */
 class CopyButton extends HTMLElement {
   connectedCallback() {
     if (this.querySelector("button") !== null) return
@@ -19,8 +19,9 @@ class CopyButton extends HTMLElement {
     said.setAttribute("role", "status")
     button.addEventListener("click", async () => {
       const source = document.getElementById(this.getAttribute("for") ?? "")
+      const text = source?.dataset.copy ?? source?.textContent ?? ""
       try {
-        await navigator.clipboard.writeText(source?.textContent ?? "")
+        await navigator.clipboard.writeText(text)
         button.textContent = "Copied"
         said.textContent = "Copied."
         setTimeout(() => {
@@ -29,6 +30,7 @@ class CopyButton extends HTMLElement {
         }, 4000)
       } catch {
         // No permission, or no secure origin: select the text, so that the keyboard can copy it.
+        if (source !== null) source.textContent = text
         if (source !== null) getSelection()?.selectAllChildren(source)
         said.textContent = "Selected. Copy it with the keyboard."
       }

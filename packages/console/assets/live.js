@@ -70,6 +70,14 @@ const keepFocus = (old) => {
   }
 }
 
+/** Replaces an element by the one that the server sent for it. */
+const replaceRegion = (old, next) => {
+  const restoreFocus = keepFocus(old)
+  served.set(next, markupOf(next))
+  old.replaceWith(next)
+  restoreFocus(next)
+}
+
 /** A notice can be read for so many milliseconds after the page was opened. */
 const readingTime = 5000
 
@@ -193,10 +201,7 @@ class LiveRegion extends HTMLElement {
       const old = document.getElementById(id)
       const next = page.getElementById(id)
       if (old === null || next === null || served.get(old) === markupOf(next)) continue
-      const restoreFocus = keepFocus(old)
-      served.set(next, markupOf(next))
-      old.replaceWith(next)
-      restoreFocus(next)
+      replaceRegion(old, next)
       // The notice of the last action is older than what the page shows now.
       setTimeout(removeNotices, Math.max(0, readingTime - performance.now()))
     }

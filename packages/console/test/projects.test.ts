@@ -113,7 +113,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
   it.effect("a connection string is shown only in the answer to its form", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("connect@example.com")
-      const shown = yield* post("/credentials", { branch_id: project.branch_id, access: "read_write" })
+      const shown = yield* post("/credentials", { branch: project.branch_id, access: "read_write" })
       assert.strictEqual(shown.status, 200)
       assert.strictEqual(shown.headers.get("cache-control"), "no-store")
       assert.match(shown.text, /postgresql:\/\/r:pw@host\/db/)

@@ -71,11 +71,36 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
       const stray = yield* go(() => browser.send("/sign-in/callback?code=x&state=y"))
       assert.strictEqual(stray.status, 400)
       assert.match(stray.text, /This sign-in has expired/)
-      yield* go(() => browser.send("/sign-in/dev-one"))
-      const forged = yield* go(() => browser.send("/sign-in/callback?code=x&state=not-the-state"))
+      const begun = yield* go(() => browser.send("/sign-in/dev-one"))
+      const state = new URL(begun.headers.get("location") ?? "").searchParams.get("state") ?? ""
+      const forged = yield* go(() =>
+        browser.send(`/sign-in/callback?code=x&state=${state.slice(0, 12)}${"x".repeat(31)}`)
+      )
       assert.strictEqual(forged.status, 400)
       assert.isFalse(browser.cookies.has("narthex"))
-      assert.isFalse(browser.cookies.has("narthex-sign-in"), "an attempt accepts one answer")
+      assert.isFalse(browser.cookies.has(`narthex-sign-in-${state.slice(0, 12)}`), "an attempt accepts one answer")
+    })
+  )
+
+  it.effect("two tabs sign in, the first one first, and a stale callback leads to the console", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      const begun = [
+        yield* go(() => browser.send("/sign-in/dev-one")),
+        yield* go(() => browser.send("/sign-in/dev-two"))
+      ]
+      for (const { headers } of begun) {
+        const tab = yield* go(() => browser.open(headers.get("location") ?? ""))
+        const landed = yield* go(() =>
+          browser.open(tab.url, { method: "POST", body: new URLSearchParams({ email: "tabs@example.com" }) })
+        )
+        assert.match(landed.url.pathname, /\/projects$/, landed.text)
+      }
+      const stale = yield* go(() => browser.send(`/sign-in/callback?code=x&state=${"s".repeat(43)}`))
+      assert.strictEqual(stale.headers.get("location"), "/projects")
+      for (let begun = 0; begun < 12; begun++) yield* go(() => browser.send("/sign-in/dev-one"))
+      const open = [...browser.cookies.keys()].filter((name) => name.startsWith("narthex-sign-in-"))
+      assert.lengthOf(open, 5, "abandoned attempts do not fill the head of requests")
     })
   )
 

@@ -42,7 +42,7 @@ type Row = readonly [name: string, value: string]
 
 /** The text for people. */
 export const readyText = ({ addresses, compute_accounts, data_dir, pid, providers, roles, settings }: Up): string => {
-  const cli = "node packages/cli/bin/narthex.js"
+  const cli = "npx narthex"
   const rowsOf: Record<Role, ReadonlyArray<Row>> = {
     api: [["API", `${addresses.api.url}  (documentation: ${addresses.api.url}/docs)`]],
     runner: [],

@@ -20,7 +20,10 @@ An empty variable counts as unset.
 A command uses the first of: --context, NARTHEX_API_KEY (or its _FILE), NARTHEX_CONTEXT, the current context.`
 
 const exitCodesTopic = () =>
-  renderTable(rows(["code", "meaning"], ...Object.values(exitCodes).map(({ code, meaning }) => [code, meaning]))) ?? ""
+  `${renderTable(rows(["code", "meaning"], ...Object.values(exitCodes).map(({ code, meaning }) => [code, meaning])))}
+
+narthex psql ends with the code of psql itself: 2 is a connection that failed,
+3 an error of a script. A program that a signal ended has 128 and its number.`
 
 const formatting = () => `-o, --output table|json|yaml, before or after the subcommand.
 

@@ -25,21 +25,27 @@ const removeAllContexts = Effect.fn("removeAllContexts")(function* () {
   const stored = yield* Effect.catch(file.read, (failure) => Effect.as(output.warn(failure.message), noContexts))
   yield* warnOfOtherServer(stored)
   const contexts = Object.entries(stored.contexts)
-  let existed = false
+  let end: "deleted" | "absent" | "kept" = "kept"
   const revoked = yield* output.waiting("Revoking", revokeKeys(contexts)).pipe(
     Effect.ensuring(
       Effect.matchEffect(file.remove, {
         onFailure: (failure) => output.warn(failure.message),
         onSuccess: (removed) =>
           Effect.sync(() => {
-            existed = removed
+            end = removed ? "deleted" : "absent"
           })
       })
     )
   )
   yield* output.answer({
     body: { signed_out: contexts.map(([name]) => name), revoked },
-    table: sentence(existed ? "Signed out; the stored keys are deleted." : "You were not signed in; nothing is stored.")
+    table: sentence(
+      {
+        deleted: "Signed out; the stored keys are deleted.",
+        absent: "You were not signed in; nothing is stored.",
+        kept: `${revoked.length === contexts.length ? "The stored keys are revoked" : "Some stored keys may still be valid"}, but ${file.path} could not be deleted. Delete it yourself.`
+      }[end]
+    )
   })
 })
 
@@ -62,19 +68,30 @@ export const removeContext = Effect.fn("removeContext")(function* (name: string)
   const context = contextNamed(stored, name)
   if (context === undefined)
     return yield* new NoSuchContext({ message: `There is no context "${name}".`, hint: "narthex context list" })
+  let deleted = false
   const revoked = yield* output.waiting("Revoking", revokeKeys([[name, context]])).pipe(
     Effect.ensuring(
-      Effect.catch(
+      Effect.matchEffect(
         file.change((present) => withoutContext(present, name)),
-        (failure) => output.warn(failure.message)
+        {
+          onFailure: (failure) => output.warn(failure.message),
+          onSuccess: () =>
+            Effect.sync(() => {
+              deleted = true
+            })
+        }
       )
     )
   )
   yield* output.answer({
     body: { signed_out: [name], revoked },
-    table: sentence(`Context "${name}" is deleted.`)
+    table: sentence(
+      deleted
+        ? `Context "${name}" is deleted.`
+        : `The key of context "${name}" ${revoked.length === 0 ? "may still be valid" : "is revoked"}, but ${file.path} still has it.`
+    )
   })
-  if (stored.current === name && Object.keys(stored.contexts).length > 1)
+  if (deleted && stored.current === name && Object.keys(stored.contexts).length > 1)
     yield* output.note("There is no current context now. Select another: narthex context use <name>")
 })
 

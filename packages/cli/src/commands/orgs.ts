@@ -61,8 +61,12 @@ const usage = Command.make("usage", {}, () =>
       yield* output.answer({
         body,
         table: rows(
-          ["quota", "held", "allowed"],
-          ...value.usage.map(({ allowed, held, quota }) => [quota, amount(quota, held), amount(quota, allowed)])
+          ["quota", "used", "limit"],
+          ...value.usage.map(({ allowed, held, quota }) => [
+            quota.replace(/_bytes$/, ""),
+            amount(quota, held),
+            amount(quota, allowed)
+          ])
         ),
         empty: "The organization has no quotas."
       })

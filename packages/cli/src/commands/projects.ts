@@ -85,8 +85,10 @@ const create = Command.make(
             ["host", `${endpoint.host}:${endpoint.port}`]
           )
         yield* followChange(api, created, table, { timeout, wait })
-        const { id } = created.value.project
-        yield* output.note(`To connect: narthex psql ${id}, or narthex connection-string --project ${id}`)
+        const { project } = created.value
+        // A name that a shell would not take as one word is left to the id.
+        const called = /^\w[\w.-]*$/.test(project.name) ? project.name : project.id
+        yield* output.note(`To connect: narthex psql ${called}, or narthex connection-string ${called}`)
       })
     )
 ).pipe(

@@ -6,7 +6,7 @@
  */
 import { Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { findProgram, runInForeground } from "../connecting/foreground.ts"
+import { findProgram, runInForeground, withoutConnection } from "../connecting/foreground.ts"
 import { branchPath, type Minted, mint } from "../connecting/mint.ts"
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { Environment } from "../environment/Environment.ts"
@@ -48,7 +48,7 @@ const connect = Effect.fn("psql")(function* ({ access, ttl, ...wanted }: Given, 
     : Effect.catchTag(asked, "InvalidRequestProblem", () => mint(api, params, { access }))
   const { variables, ...started } = invocation(file, minted, args)
   return yield* Effect.ensuring(
-    runInForeground(started.file, started.args, { ...inherited, ...variables }),
+    runInForeground(started.file, started.args, { ...withoutConnection(inherited), ...variables }),
     revoke(api, { ...params, role: minted.credential.role })
   )
 })

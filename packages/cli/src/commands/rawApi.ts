@@ -10,6 +10,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { Connection } from "../connection/Connection.ts"
 import { everyPageOf } from "../connection/everyPageOf.ts"
+import { withoutMark } from "../environment/withoutMark.ts"
 import { NotFiltered, UsageMistake } from "../failures/LocalFailure.ts"
 import { nested, splitField, typedValue } from "../input/fields.ts"
 import { JqFilter } from "../output/JqFilter.ts"
@@ -28,7 +29,9 @@ const fieldFlag = (name: string, alias: string, description: string) =>
     Flag.withMetavar("key=value"),
     Flag.withDescription(description),
     Flag.filter(isField, () => "Expected key=value; a key can be name, member[name] or list[]"),
-    Flag.atLeast(0)
+    Flag.atLeast(0),
+    // Without a default, the help says that the flag is required.
+    Flag.withDefault<ReadonlyArray<string>>([])
   )
 
 export const rawApi = Command.make(
@@ -169,7 +172,7 @@ const readText = Effect.fnUntraced(function* (file: string) {
       Effect.mapError(() => new UsageMistake({ message: "Standard input cannot be read." }))
     )
   return yield* Effect.try({
-    try: () => readFileSync(file, "utf8"),
+    try: () => withoutMark(readFileSync(file, "utf8")),
     catch: () => new UsageMistake({ message: `${file} cannot be read.` })
   })
 })

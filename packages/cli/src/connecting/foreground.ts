@@ -30,6 +30,28 @@ const isExecutable = (file: string): boolean => {
   }
 }
 
+/** Variables of libpq that do not say where or as whom to connect. */
+const harmless = new Set([
+  "PGAPPNAME",
+  "PGCLIENTENCODING",
+  "PGCONNECT_TIMEOUT",
+  "PGDATESTYLE",
+  "PGGEQO",
+  "PGLOCALEDIR",
+  "PGTZ"
+])
+
+/**
+ * The environment for a program of Postgres that gets a connection from narthex.
+ *
+ * Pitfall: passing all of it on. `PGHOSTADDR` sends the new password to another server, and `PGSERVICE` or `PGSSLMODE`
+ * complete or contradict the connection.
+ */
+export const withoutConnection = (variables: Variables): Variables =>
+  Object.fromEntries(
+    Object.entries(variables).filter(([name]) => !/^PG/i.test(name) || harmless.has(name.toUpperCase()))
+  )
+
 const fromTerminal: ReadonlyArray<NodeJS.Signals> = ["SIGINT", "SIGQUIT"]
 const fromProcesses: ReadonlyArray<NodeJS.Signals> = ["SIGTERM", "SIGHUP"]
 

@@ -112,9 +112,17 @@ const bearerFromVariable = Effect.fnUntraced(function* ({ apiKey, apiKeyFile }: 
 const sendable = (
   variable: BearerVariable,
   secret: Redacted.Redacted
-): Effect.Effect<BearerFromVariable, UsageMistake> =>
-  /^[\x21-\x7e]+$/.test(Redacted.value(secret))
+): Effect.Effect<BearerFromVariable, UsageMistake> => {
+  if (/^(["']).*\1$/s.test(Redacted.value(secret)))
+    return Effect.fail(
+      new UsageMistake({
+        message: `${variable} begins and ends with a quotation mark, which no credential does.`,
+        hint: "remove the quotation marks: docker --env-file, for example, keeps them"
+      })
+    )
+  return /^[\x21-\x7e]+$/.test(Redacted.value(secret))
     ? Effect.succeed({ variable, secret })
     : Effect.fail(
         new UsageMistake({ message: `${variable} is not a valid credential.`, hint: "an API key begins with nsk_" })
       )
+}

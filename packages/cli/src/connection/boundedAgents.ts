@@ -2,14 +2,19 @@
  * Agents with the options of Node's global ones, and a bound for the connection with its TLS handshake. Each module is
  * loaded by the first request that needs it.
  *
- * A tunnel through a proxy (`NODE_USE_ENV_PROXY`) has no socket yet when it is asked for; the bound of the response
- * head covers it.
+ * A tunnel through a proxy has no socket yet when it is asked for; the bound of the response head covers it.
  */
 import type * as Http from "node:http"
 import type * as Https from "node:https"
 
+/** Variables as `HTTPS_PROXY`. */
+type ProxyVariables = Readonly<Record<string, string>>
+
 /** `within`: milliseconds. */
-export const boundedAgents = (within: number): { readonly http: Http.Agent; readonly https: Https.Agent } => {
+export const boundedAgents = (
+  within: number,
+  proxyEnv: ProxyVariables
+): { readonly http: Http.Agent; readonly https: Https.Agent } => {
   let http: Http.Agent | undefined
   let https: Https.Agent | undefined
   return {
@@ -17,12 +22,12 @@ export const boundedAgents = (within: number): { readonly http: Http.Agent; read
       const { Agent, globalAgent } = process.getBuiltinModule("node:http")
       // Each agent has `options`; the types declare them for https alone.
       const { options } = globalAgent as Http.Agent & { readonly options: Http.AgentOptions }
-      http ??= bounded(new Agent(options), "connect", within)
+      http ??= bounded(new Agent({ ...options, proxyEnv }), "connect", within)
       return http
     },
     get https() {
       const { Agent, globalAgent } = process.getBuiltinModule("node:https")
-      https ??= bounded(new Agent(globalAgent.options), "secureConnect", within)
+      https ??= bounded(new Agent({ ...globalAgent.options, proxyEnv }), "secureConnect", within)
       return https
     }
   }

@@ -8,6 +8,8 @@
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { Duration, Effect, Layer } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Environment } from "../environment/Environment.ts"
+import { proxiesIn } from "../environment/proxies.ts"
 import { boundedAgents } from "./boundedAgents.ts"
 
 /** All times are milliseconds. */
@@ -16,12 +18,14 @@ interface Bounds {
   readonly head: number
   /** The connection, with its TLS handshake. */
   readonly connection: number
+  /** Variables as `HTTPS_PROXY`. */
+  readonly proxies: Readonly<Record<string, string>>
 }
 
 const mostRedirects = 10
 
-export const makeLayerNodeHttp = ({ connection, head }: Bounds): Layer.Layer<HttpClient.HttpClient> => {
-  const agents = Layer.sync(NodeHttpClient.HttpAgent, () => boundedAgents(connection))
+export const makeLayerNodeHttp = ({ connection, head, proxies }: Bounds): Layer.Layer<HttpClient.HttpClient> => {
+  const agents = Layer.sync(NodeHttpClient.HttpAgent, () => boundedAgents(connection, proxies))
   const bounded = (client: HttpClient.HttpClient) =>
     client.pipe(
       // Pitfall: accepting an encoding. This client decodes none.
@@ -44,7 +48,11 @@ export const makeLayerNodeHttp = ({ connection, head }: Bounds): Layer.Layer<Htt
   )
 }
 
-export const layerNodeHttp = makeLayerNodeHttp({ head: 60_000, connection: 15_000 })
+export const layerNodeHttp: Layer.Layer<HttpClient.HttpClient, never, Environment> = Layer.unwrap(
+  Effect.map(Environment, ({ inherited }) =>
+    makeLayerNodeHttp({ head: 60_000, connection: 15_000, proxies: proxiesIn(inherited) })
+  )
+)
 
 /**
  * Milliseconds that the server may hold the response back: the `wait` of a long poll, which is up to 60 s

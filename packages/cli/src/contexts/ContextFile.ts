@@ -7,10 +7,11 @@
 import { join } from "node:path"
 import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { Environment } from "../environment/Environment.ts"
+import { withoutMark } from "../environment/withoutMark.ts"
 import { ContextFileUnusable } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
 import { type HeldLock, tryLock } from "./fileLock.ts"
-import { readPrivate, removePrivate, SymbolicLink, writePrivate } from "./privateFiles.ts"
+import { readPrivate, removePrivate, writePrivate } from "./privateFiles.ts"
 import { noContexts, StoredContexts } from "./StoredContexts.ts"
 
 export class ContextFile extends Context.Service<
@@ -39,9 +40,11 @@ export class ContextFile extends Context.Service<
       const read = Effect.gen(function* () {
         const found = yield* attempt("read", () => readPrivate(path))
         if (found === undefined) return noContexts
-        if (found.wasLoose)
-          yield* output.warn(`${path} was readable by other users, and is now private. Replace its keys: narthex login`)
-        return yield* Effect.mapError(decode(found.text), () => notUnderstood(path))
+        if (found.loose !== undefined)
+          yield* output.warn(
+            `${path} ${found.loose === "until now" ? "was readable by other users, and is now private" : "is readable by other users, and cannot be made private"}. Replace its keys: narthex login`
+          )
+        return yield* Effect.mapError(decode(withoutMark(found.text)), () => notUnderstood(path))
       })
 
       /** Waits for the lock; only the wait can be interrupted. A change whose lock was taken over starts again. */
@@ -101,12 +104,7 @@ const notUnderstood = (path: string) =>
   })
 
 const unusable = (path: string, doing: string, cause: unknown) =>
-  cause instanceof SymbolicLink
-    ? new ContextFileUnusable({
-        message: `${cause.message} is a symbolic link, which is not safe for credentials.`,
-        hint: "replace the link with a file or folder, or set XDG_CONFIG_HOME"
-      })
-    : new ContextFileUnusable({
-        message: `${path} could not be ${doing}: ${cause instanceof Error ? cause.message : String(cause)}`,
-        cause
-      })
+  new ContextFileUnusable({
+    message: `${path} could not be ${doing}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    cause
+  })

@@ -5,7 +5,8 @@
  * 4. Rename it to its final name. 5. Sync the folder.
  *
  * Pitfall: setting the mode after the rename. Until then, other users can open the file, so step 2 sets the mode.
- * Pitfall: opening by name without `O_NOFOLLOW`. That follows a symbolic link.
+ * The file, or its folder, may be a symbolic link of the person, as files of a dotfiles repository are: the target is
+ * what is written, and the link stays. The temporary file lies beside the target, so that the rename replaces it.
  */
 import { randomBytes } from "node:crypto"
 import {
@@ -20,64 +21,79 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
 
-/** Windows has neither `O_NOFOLLOW` nor modes. */
-const noFollow = constants.O_NOFOLLOW ?? 0
 const forOthers = 0o077
-
-export class SymbolicLink extends Error {
-  override readonly name = "SymbolicLink"
-}
 
 const isMissing = (error: unknown) => isSystemError(error) && error.code === "ENOENT"
 
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && "code" in error
 
-/** Creates the folder or makes it private. A symbolic link is refused, because another user could own its target. */
+/** The file that the path leads to; of a link without a target, the link itself. */
+const targetOf = (path: string): string => {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (isMissing(error)) return path
+    throw error
+  }
+}
+
+/** Creates the folder or makes it private. */
 const preparePrivateFolder = (folder: string) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const found = lstatSync(folder)
-  if (found.isSymbolicLink()) throw new SymbolicLink(folder)
-  if ((found.mode & forOthers) !== 0) chmodSync(folder, 0o700)
+  if ((statSync(folder).mode & forOthers) !== 0) chmodSync(folder, 0o700)
 }
 
 interface PrivateText {
   readonly text: string
-  /** Other users could read the file until now. */
-  readonly wasLoose: boolean
+  /** Other users can read the file, or could. */
+  readonly loose: "until now" | "still" | undefined
 }
 
-/** Returns `undefined` if there is no file. A file that other users could read is set to mode 0600. */
+/**
+ * Returns `undefined` if there is no file. A file that other users could read is set to mode 0600; where that fails, as
+ * on a read-only file system, it is read all the same.
+ */
 export const readPrivate = (path: string): PrivateText | undefined => {
   let file: number
   try {
-    if (lstatSync(dirname(path)).isSymbolicLink()) throw new SymbolicLink(dirname(path))
-    file = openSync(path, constants.O_RDONLY | noFollow)
+    file = openSync(path, constants.O_RDONLY)
   } catch (error) {
     if (isMissing(error)) return undefined
-    if (isSystemError(error) && error.code === "ELOOP") throw new SymbolicLink(path)
     throw error
   }
   try {
-    const wasLoose = process.platform !== "win32" && (fstatSync(file).mode & forOthers) !== 0
-    if (wasLoose) fchmodSync(file, 0o600)
-    return { text: readFileSync(file, "utf8"), wasLoose }
+    const isLoose = process.platform !== "win32" && (fstatSync(file).mode & forOthers) !== 0
+    return { text: readFileSync(file, "utf8"), loose: isLoose ? (tighten(file) ? "until now" : "still") : undefined }
   } finally {
     closeSync(file)
   }
 }
 
-export const writePrivate = (path: string, text: string): void => {
+/** Returns whether it succeeded. */
+const tighten = (file: number): boolean => {
+  try {
+    fchmodSync(file, 0o600)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export const writePrivate = (link: string, text: string): void => {
+  preparePrivateFolder(dirname(link))
+  const path = targetOf(link)
   const folder = dirname(path)
-  preparePrivateFolder(folder)
   removeLeftovers(path)
   const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`
-  const file = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
+  const file = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
   try {
     try {
       writeFileSync(file, text)
@@ -93,17 +109,19 @@ export const writePrivate = (path: string, text: string): void => {
   syncFolder(folder)
 }
 
-/** Returns whether there was a file. Of a symbolic link, the link is removed and its target stays. */
+/** Returns whether there was a file. Of a symbolic link, the target is removed too, because it has the secrets. */
 export const removePrivate = (path: string): boolean => {
-  removeLeftovers(path)
+  const target = targetOf(path)
+  removeLeftovers(target)
   try {
     lstatSync(path)
   } catch (error) {
     if (isMissing(error)) return false
     throw error
   }
-  rmSync(path)
-  syncFolder(dirname(path))
+  rmSync(target)
+  rmSync(path, { force: true })
+  for (const folder of new Set([target, path].map(dirname))) syncFolder(folder)
   return true
 }
 

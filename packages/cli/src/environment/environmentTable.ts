@@ -39,6 +39,12 @@ export const environmentTable: ReadonlyArray<EnvironmentVariable> = [
   { name: "NO_UPDATE_NOTIFIER", fallback: "", meaning: "The same; other tools read it, too." },
   { name: "NO_COLOR", fallback: "", meaning: "Set to any value to disable colour." },
   { name: "FORCE_COLOR", fallback: "", meaning: "Set to any value but 0 or false to use colour without a terminal." },
+  {
+    name: "HTTPS_PROXY",
+    fallback: "",
+    meaning:
+      "The HTTP proxy for https servers. HTTP_PROXY, ALL_PROXY and NO_PROXY count, too; servers on loopback have none."
+  },
   { name: "BROWSER", fallback: "of the system", meaning: "The command that opens web pages." },
   {
     name: "XDG_CONFIG_HOME",

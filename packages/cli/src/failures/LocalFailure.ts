@@ -2,6 +2,7 @@
  * The failures of the command line itself. The API reports its own as problems; `explain` turns both into a message and
  * an exit code.
  */
+import { SessionRequiredProblem } from "@narthex/api"
 import { Schema } from "effect"
 
 const hint = Schema.optionalKey(Schema.String)
@@ -37,6 +38,13 @@ export class Declined extends Schema.TaggedError<Declined>()("Declined", { messa
 /** The command stopped early, for example because events were missed. */
 export class Stopped extends Schema.TaggedError<Stopped>()("Stopped", { message: Schema.String, hint }) {}
 
+/** The API refused a call that needs a person's session. `problem` is what it said. */
+export class NeedsSession extends Schema.TaggedError<NeedsSession>()("NeedsSession", {
+  message: Schema.String,
+  hint,
+  problem: Schema.instanceOf(SessionRequiredProblem)
+}) {}
+
 /** The answer could not be filtered. The call is made by then. */
 export class NotFiltered extends Schema.TaggedError<NotFiltered>()("NotFiltered", { message: Schema.String }) {
   /** `reason`: what jq says. */
@@ -61,4 +69,5 @@ export type LocalFailure =
   | LoginEnded
   | Declined
   | Stopped
+  | NeedsSession
   | NotFiltered

@@ -1,4 +1,4 @@
-/** The exit codes by name. `narthex help exit-codes` and the README print this table. */
+/** The exit codes by name. `narthex help exit-codes` and the README print this table. `narthex psql` has psql's. */
 
 export const exitCodes = {
   ok: { code: 0, meaning: "The command succeeded." },

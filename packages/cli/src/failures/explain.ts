@@ -62,6 +62,10 @@ export const explain = (failure: CommandFailure): Explanation => {
       return local("login_ended", failure.message, failure.hint)
     case "Stopped":
       return local("stopped", failure.message, failure.hint)
+    case "NeedsSession": {
+      const { hint, message, problem } = failure
+      return { ...refusal({ ...problem, message }, encoded(problem)), hint }
+    }
     case "NotFiltered":
       return local("not_filtered", failure.message, "the call is made; without --jq, -o json prints the whole answer")
     case "StreamRefused":

@@ -6,7 +6,7 @@ import { SessionRequiredProblem } from "@narthex/api"
 import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import type { AuthenticatedApi } from "../connection/Connection.ts"
-import { Stopped } from "../failures/LocalFailure.ts"
+import { NeedsSession, Stopped } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
 import { Browser, findConsole } from "./Browser.ts"
 
@@ -29,15 +29,24 @@ export interface ConsolePage {
 
 /** Makes the call. If it needs a session, it opens the page with `--open`, or fails with its address. */
 export const orInConsole = <A, E, R>(api: AuthenticatedApi, call: Effect.Effect<A, E, R>, page: ConsolePage) =>
-  Effect.catchIf(call, isSessionRequired, () => showPage(api, page))
+  Effect.catchIf(call, isSessionRequired, (problem) => showPage(api, page, problem))
 
 /** Opens the page with `--open`, and otherwise fails with its address. */
-export const showPage = Effect.fn("showPage")(function* ({ client }: AuthenticatedApi, page: ConsolePage) {
+export const showPage = Effect.fn("showPage")(function* (
+  { client }: AuthenticatedApi,
+  page: ConsolePage,
+  /** The refusal that led here. */
+  problem?: unknown
+) {
   const output = yield* Output
   const { organization } = yield* client.api.auth.whoami()
   const url = `${yield* findConsole(client)}${page.path(encodeURIComponent(organization.id))}`
   const message = `${page.what} needs a person's session, and an API key has none.`
-  if (!page.open) return yield* new Stopped({ message, hint: `do it in the console: ${url} (--open opens it)` })
+  const hint = `do it in the console: ${url} (--open opens it)`
+  if (!page.open)
+    return yield* isSessionRequired(problem)
+      ? new NeedsSession({ message, hint, problem })
+      : new Stopped({ message, hint })
   yield* output.note(message)
   yield* output.text(url)
   if (!(yield* (yield* Browser).open(url))) yield* output.note("No browser could be opened. Open the URL yourself.")

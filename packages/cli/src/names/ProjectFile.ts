@@ -8,6 +8,7 @@
 import { readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Effect, Option, Schema } from "effect"
+import { withoutMark } from "../environment/withoutMark.ts"
 import { UsageMistake } from "../failures/LocalFailure.ts"
 
 const Content = Schema.fromJsonString(
@@ -57,7 +58,9 @@ const readSmallFile = (path: string): Read => {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found === undefined || !found.isFile()) return { _tag: "Absent" }
-    return found.size > mostBytes ? { _tag: "Unreadable" } : { _tag: "Text", text: readFileSync(path, "utf8") }
+    return found.size > mostBytes
+      ? { _tag: "Unreadable" }
+      : { _tag: "Text", text: withoutMark(readFileSync(path, "utf8")) }
   } catch {
     return { _tag: "Unreadable" }
   }

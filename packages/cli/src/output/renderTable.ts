@@ -1,6 +1,8 @@
 /**
  * Tables as text (docs/design/cli.md C10, C32). On a terminal instants are relative, sizes have a unit, state words
- * have a colour, and cells are cut until a line fits: ids first, then the widest columns. Elsewhere every value is whole.
+ * have a colour, and cells are cut until a line fits: ids of other
+ * things first, then the widest columns, and the own id of a row last, because commands need it. Elsewhere every value
+ * is whole.
  */
 import { sizeText } from "@narthex/api"
 import { relativeTime } from "./relativeTime.ts"
@@ -39,7 +41,7 @@ const rowLines = (
 ): ReadonlyArray<string> => {
   const texts = rows.map((row) => row.map((cell) => cellText(cell, view)))
   const columns = heads.map((head, column) => [head.toUpperCase(), ...texts.map((row) => row[column] ?? "-")])
-  const fitting = fitted(columns, view.width)
+  const fitting = fitted(columns, view.width, heads.indexOf("id"))
   const widths = fitting.map((cells) => Math.max(...cells.map(textWidth)))
   return [...Array(rows.length + 1).keys()].map((line) =>
     fitting
@@ -74,7 +76,8 @@ const cellText = (cell: Cell, { now }: TableView): string => {
 /** A line of its own has room for both forms. */
 const factText = (cell: Cell, view: TableView): string => {
   const short = cellText(cell, view)
-  if (view.now !== undefined && cell instanceof Instant) return `${cell.iso} (${short})`
+  if (view.now !== undefined && cell instanceof Instant)
+    return cell.iso.startsWith(short) ? cell.iso : `${cell.iso} (${short})`
   return view.now !== undefined && cell instanceof Bytes && cell.bytes >= 1000 ? `${short} (${cell.bytes} B)` : short
 }
 
@@ -84,19 +87,23 @@ const id = /^(?:[a-z]{2,4}-[0-9a-z]{20,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]
 const shortId = 14
 const narrowest = 4
 
-/** Cuts cells until a line has at most `width` columns: ids, then the widest column again and again. */
+/** Cuts cells until a line has at most `width` columns: ids, then the widest column again and again; the `own` id last. */
 const fitted = (
   columns: ReadonlyArray<ReadonlyArray<string>>,
-  width: number | undefined
+  width: number | undefined,
+  own: number
 ): ReadonlyArray<ReadonlyArray<string>> => {
   const lineWidth = (parts: ReadonlyArray<ReadonlyArray<string>>) =>
     parts.reduce((sum, cells) => sum + Math.max(...cells.map(textWidth)), gap.length * (parts.length - 1))
   if (width === undefined || lineWidth(columns) <= width) return columns
-  const short = columns.map((cells) => cells.map((cell) => (id.test(cell) ? cutMiddle(cell, shortId) : cell)))
+  const short = columns.map((cells, column) =>
+    cells.map((cell) => (column !== own && id.test(cell) ? cutMiddle(cell, shortId) : cell))
+  )
   const widths = short.map((cells) => Math.max(...cells.map(textWidth)))
   let excess = lineWidth(short) - width
   while (excess > 0) {
-    const widest = widths.indexOf(Math.max(...widths))
+    const others = Math.max(...widths.filter((_, column) => column !== own))
+    const widest = others > narrowest ? widths.findIndex((size, column) => column !== own && size === others) : own
     if ((widths[widest] ?? 0) <= narrowest) break
     widths[widest] = (widths[widest] ?? 0) - 1
     excess -= 1

@@ -5,7 +5,11 @@ import { stateText, yesNo } from "./states.ts"
 
 export type Endpoint = typeof EndpointRecord.Type
 
-const suspendText = (seconds: number): string => (seconds === -1 ? "never" : `${seconds} s`)
+const suspendText = (seconds: number): string => {
+  if (seconds === -1) return "never"
+  if (seconds % 3600 === 0) return `${seconds / 3600} h`
+  return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
+}
 
 export const endpointRows = (endpoints: ReadonlyArray<Endpoint>) =>
   rows(

@@ -4,6 +4,8 @@ export interface CopyFieldProps {
   /** The accessible name of the button. */
   readonly label: string
   readonly text: string
+  /** Shown in place of the text, which is copied all the same. */
+  readonly short?: string
   /** Dots hide the text until it is copied. */
   readonly masked?: boolean
   /** Fills the width, with a border. */
@@ -12,11 +14,15 @@ export interface CopyFieldProps {
   readonly title?: string
 }
 
-export const CopyField = ({ id, label, masked = false, text, title, wide = false }: CopyFieldProps) => {
+export const CopyField = ({ id, label, masked = false, short, text, title, wide = false }: CopyFieldProps) => {
   const field = (
     <span class={wide ? "copy field-like" : "copy"}>
-      <code id={id} class={masked ? "masked" : undefined}>
-        {text}
+      <code
+        id={id}
+        class={masked ? "masked" : undefined}
+        {...(short === undefined ? {} : { "data-copy": text, title: text })}
+      >
+        {short ?? text}
       </code>
       <copy-button for={id} label={label} />
     </span>

@@ -75,20 +75,13 @@ const overview = Effect.fnUntraced(function* (
 
 /** What the pickers say, as the query of the overview. */
 const pickedIn = (form: Form) =>
-  new URLSearchParams({
-    tab: tabNamed(form.text("tab")).id,
-    branch: form.text("branch_id"),
-    access: form.text("access") === "read_only" ? "read_only" : "read_write",
-    lifetime: form.text("lifetime")
-  })
-
-const pick = inProject((visit) => Effect.map(Form.read, (form) => seeOther(`${visit.here}?${pickedIn(form)}#connect`)))
+  new URLSearchParams(["tab", "branch", "access", "lifetime"].map((name) => [name, form.text(name)]))
 
 /** Creates a Postgres role. The answer shows its password, which cannot be shown again. */
 const createPassword = inProject((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
-    const params = { ...visit.params, branch_id: yield* idOrNotFound(parseBranchId(form.text("branch_id"))) }
+    const params = { ...visit.params, branch_id: yield* idOrNotFound(parseBranchId(form.text("branch"))) }
     const access = form.text("access") === "read_write" ? "read_write" : "read_only"
     const lifetime = form.text("lifetime")
     return yield* Effect.gen(function* () {
@@ -128,7 +121,6 @@ const showProject = inProject((visit) => Effect.succeed(seeOther(visit.here)))
 
 export const projectRoutes: ReadonlyArray<ConsoleRoute> = [
   { method: "GET", path, answer: inProjectWith(parts, (visit, read) => overview(visit, read)) },
-  { method: "POST", path: `${path}/connect`, answer: pick },
   { method: "GET", path: `${path}/credentials`, answer: showProject },
   { method: "POST", path: `${path}/credentials`, answer: createPassword }
 ]

@@ -9,7 +9,7 @@ import { Relays } from "../relay/Relays.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { emailNotAllowedPage, notFoundPage, pageRefusals } from "../requests/refusals.tsx"
 import { sessionOf } from "../sessions/ConsoleSession.ts"
-import { presentedCookie, withCookie, withoutCookie } from "../sessions/cookies.ts"
+import { presentedAttempts, presentedCookie, withCookie, withoutCookie } from "../sessions/cookies.ts"
 import { SealedCookies } from "../sessions/SealedCookies.ts"
 import { attemptLifetimeMillis, SignIn, SignInAttempt, type SignInFailed } from "../sessions/SignIn.ts"
 import { currentSession, signedIn, withoutSession, withSession } from "../sessions/signedIn.ts"
@@ -54,6 +54,12 @@ const failed = (failure: SignInFailed) =>
         )
   )
 
+/** The name of an attempt's cookie: the beginning of its state, which the provider sends back. */
+const attemptNamed = (state: string | null): string => /^[\w-]{43}$/.exec(state ?? "")?.[0].slice(0, 12) ?? "unknown"
+
+/** So many attempts may be open. Their cookies are in the head of every request, which has a bound. */
+const mostAttempts = 5
+
 const begin = Effect.gen(function* () {
   const { secure } = yield* ConsoleSettings
   const { url } = yield* HttpServerRequest.HttpServerRequest
@@ -62,11 +68,15 @@ const begin = Effect.gen(function* () {
   const { attempt, location } = yield* (yield* SignIn).begin(provider, to)
   const until = (yield* Clock.currentTimeMillis) + attemptLifetimeMillis
   const value = yield* (yield* SealedCookies).seal("sign-in", { ...attempt }, until)
-  return withCookie(seeOther(location), { purpose: "sign-in", value, seconds: attemptLifetimeMillis / 1000, secure })
+  const others = yield* presentedAttempts
+  const superfluous = others.slice(0, Math.max(0, others.length - mostAttempts + 1))
+  const response = superfluous.reduce((so, other) => withoutCookie(so, "sign-in", secure, other), seeOther(location))
+  const seconds = attemptLifetimeMillis / 1000
+  return withCookie(response, { purpose: "sign-in", attempt: attemptNamed(attempt.state), value, seconds, secure })
 }).pipe(Effect.catchTags({ SignInFailed: failed, UnknownProvider: () => Effect.succeed(notFoundPage(false)) }))
 
-const attemptOf = Effect.gen(function* () {
-  const cookie = yield* presentedCookie("sign-in")
+const attemptOf = Effect.fnUntraced(function* (name: string) {
+  const cookie = yield* presentedCookie("sign-in", name)
   if (cookie === undefined) return Option.none<SignInAttempt>()
   const content = yield* (yield* SealedCookies).open("sign-in", cookie)
   return Option.flatMap(content, Schema.decodeUnknownOption(SignInAttempt))
@@ -95,8 +105,10 @@ const refusedAtTheApi = (refusal: ApiRefused) =>
 const finish = Effect.gen(function* () {
   const { secure } = yield* ConsoleSettings
   const { url } = yield* HttpServerRequest.HttpServerRequest
-  const found = yield* attemptOf
-  if (Option.isNone(found)) return yield* noAttempt
+  const name = attemptNamed(new URLSearchParams(queryOf(url)).get("state"))
+  const found = yield* attemptOf(name)
+  // Of a person who has signed in since, for example a page that is loaded again.
+  if (Option.isNone(found)) return Option.isSome(yield* currentSession) ? seeOther("/projects") : yield* noAttempt
   const attempt = found.value
   const answered = Effect.gen(function* () {
     const idToken = yield* (yield* SignIn).finish(attempt, queryOf(url))
@@ -114,7 +126,7 @@ const finish = Effect.gen(function* () {
       ApiUnreachable: (failure) => Effect.succeed(pageRefusals.failed(failure))
     })
   )
-  return withoutCookie(yield* answered, "sign-in", secure)
+  return withoutCookie(yield* answered, "sign-in", secure, name)
 })
 
 /** Clears the cookie even when the API cannot revoke the session. API keys are kept. */

@@ -14,13 +14,24 @@ const names = {
   "sign-in": { secure: "__Host-narthex-sign-in", plain: "narthex-sign-in" }
 } as const satisfies Record<CookiePurpose, unknown>
 
-export const cookieName = (purpose: CookiePurpose, secure: boolean): string =>
-  names[purpose][secure ? "secure" : "plain"]
+/** `attempt`: each sign-in that has begun has a cookie of its own, so two tabs do not disturb one another. */
+export const cookieName = (purpose: CookiePurpose, secure: boolean, attempt = ""): string =>
+  `${names[purpose][secure ? "secure" : "plain"]}${attempt === "" ? "" : `-${attempt}`}`
 
-export const presentedCookie = Effect.fnUntraced(function* (purpose: CookiePurpose) {
+export const presentedCookie = Effect.fnUntraced(function* (purpose: CookiePurpose, attempt = "") {
   const { secure } = yield* ConsoleSettings
   const request = yield* HttpServerRequest.HttpServerRequest
-  return request.cookies[cookieName(purpose, secure)]
+  return request.cookies[cookieName(purpose, secure, attempt)]
+})
+
+/** The attempts that the browser has cookies of. */
+export const presentedAttempts = Effect.gen(function* () {
+  const { secure } = yield* ConsoleSettings
+  const { cookies } = yield* HttpServerRequest.HttpServerRequest
+  const prefix = `${cookieName("sign-in", secure)}-`
+  return Object.keys(cookies)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length))
 })
 
 const attributes = (secure: boolean) => ({ httpOnly: true, secure, sameSite: "lax", path: "/" }) as const
@@ -28,15 +39,16 @@ const attributes = (secure: boolean) => ({ httpOnly: true, secure, sameSite: "la
 /** Sets the cookie for `seconds`. */
 export const withCookie = (
   response: HttpServerResponse.HttpServerResponse,
-  { purpose, seconds, secure, value }: CookieToSet
+  { attempt, purpose, seconds, secure, value }: CookieToSet
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.setCookieUnsafe(response, cookieName(purpose, secure), value, {
+  HttpServerResponse.setCookieUnsafe(response, cookieName(purpose, secure, attempt), value, {
     ...attributes(secure),
     maxAge: `${Math.max(0, Math.floor(seconds))} seconds`
   })
 
 export interface CookieToSet {
   readonly purpose: CookiePurpose
+  readonly attempt?: string
   readonly value: string
   readonly seconds: number
   readonly secure: boolean
@@ -45,9 +57,10 @@ export interface CookieToSet {
 export const withoutCookie = (
   response: HttpServerResponse.HttpServerResponse,
   purpose: CookiePurpose,
-  secure: boolean
+  secure: boolean,
+  attempt = ""
 ): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.setCookieUnsafe(response, cookieName(purpose, secure), "", {
+  HttpServerResponse.setCookieUnsafe(response, cookieName(purpose, secure, attempt), "", {
     ...attributes(secure),
     maxAge: 0
   })

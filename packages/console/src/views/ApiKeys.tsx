@@ -1,6 +1,7 @@
 /** The list of API keys: what matters first, and a link to the page of each. */
 import { Card } from "../components/Card.tsx"
 import { Command } from "../components/Command.tsx"
+import { CopyField } from "../components/CopyField.tsx"
 import { Empty } from "../components/Empty.tsx"
 import { Pager } from "../components/Pager.tsx"
 import { Table } from "../components/Table.tsx"
@@ -53,21 +54,31 @@ export const ApiKeysPage = ({ api_keys, frame, next_cursor, notice, projects }: 
           }
           columns={[
             { head: "Name" },
-            { head: "May", phone: "aside" },
+            { head: "ID" },
+            { head: "Capability", phone: "aside" },
             { head: "Scope" },
+            { head: "Created" },
             { head: "Last used" },
-            { head: "Expires" },
-            { head: "Created by" }
+            { head: "Expires" }
           ]}
           rows={api_keys.map((key) => ({
             key: key.id,
             cells: [
               <a href={`${here}/${key.id}`}>{key.name}</a>,
+              <CopyField
+                id={`id-${key.id}`}
+                label={`Copy the ID of ${key.name}`}
+                text={key.id}
+                short={shortId(key.id)}
+              />,
               capabilityName(key.capability),
               scopeName(key.scope, projects),
+              <>
+                <Ago at={key.created_at} />
+                <span class="under">by {key.created_by.email ?? "a former member"}</span>
+              </>,
               key.last_used_at === null ? <span class="faint">never</span> : <Ago at={key.last_used_at} />,
-              <Until at={key.expires_at} none="never" />,
-              key.created_by.email ?? ""
+              <Until at={key.expires_at} none="never" />
             ]
           }))}
         />

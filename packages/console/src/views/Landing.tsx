@@ -61,12 +61,12 @@ export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
         </div>
       </div>
       <figure class="terminal">
-        <figcaption>The same, in the terminal</figcaption>
+        <figcaption>From your terminal</figcaption>
         <pre>
           <b>$ </b>narthex login{"\n"}
           <b>$ </b>narthex project create shop{"\n"}
           <b>$ </b>narthex psql shop --branch main{"\n"}
-          {"shop=> select 'hello';\n"}
+          {"postgres=> select 'hello';\n"}
         </pre>
       </figure>
     </div>

@@ -40,7 +40,7 @@ export const OrganizationSettingsPage = (props: OrganizationSettingsPageProps) =
         ) : null}
         <Facts
           items={[
-            ["Kind", organization.personal ? "Personal: it is yours alone, and cannot be left or deleted" : "Team"],
+            ["Kind", organization.personal ? "Personal: it cannot be left or deleted" : "Team"],
             ["Your role", organization.role],
             ["Created", <Ago at={organization.created_at} />]
           ]}

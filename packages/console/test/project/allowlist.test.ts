@@ -42,7 +42,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) =
       const { post, project } = yield* withProject("mistake@example.com")
       const page = yield* post("/ip-allow", { cidr: "10.0.0.1/8", label: "typed", hours: "" })
       assert.strictEqual(page.status, 422)
-      assert.match(page.text, /id="cidr-error">[^<]*did you mean 10\.0\.0\.0\/8/)
+      assert.match(page.text, /id="cidr-error">[^<]*Did you mean 10\.0\.0\.0\/8/)
       assert.match(page.text, /aria-describedby="cidr-hint cidr-error"/)
       assert.match(page.text, /id="errors"[\s\S]*href="#cidr"/)
       assert.strictEqual(fieldIn(page, "cidr"), "10.0.0.1/8")

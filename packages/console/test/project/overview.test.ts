@@ -2,7 +2,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "../support/ApiDouble.ts"
-import { fieldIn } from "../support/Browser.ts"
 import { layerTestConsole } from "../support/Console.ts"
 import { withProject } from "../support/projectVisit.ts"
 
@@ -19,21 +18,21 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
 
   it.effect("the pickers lead to an address that shows what was picked, without the form's token", () =>
     Effect.gen(function* () {
-      const { here, open, post, project } = yield* withProject("picks@example.com")
-      const picked = { branch_id: project.branch_id, access: "read_only", lifetime: "28800", tab: "env" }
-      const { headers } = yield* post("/connect", { ...picked, form_token: fieldIn(yield* open(), "form_token") })
-      const query = `tab=env&branch=${project.branch_id}&access=read_only&lifetime=28800`
-      assert.strictEqual(headers.get("location"), `${here}?${query}#connect`)
-      const { text } = yield* open(`?${query}`)
+      const { here, open, project } = yield* withProject("picks@example.com")
+      const { text } = yield* open(`?tab=env&branch=${project.branch_id}&access=read_only&lifetime=28800`)
+      assert.include(text, `<form method="get" action="${here}#connect"`)
+      assert.match(text, /<button [^>]*name="form_token"/, "only the button that creates sends the token")
+      assert.notMatch(text, /<input [^>]*name="form_token"/)
       assert.match(text, /<option value="read_only" selected>/)
       assert.match(text, /<option value="28800" selected>8 hours/)
+      assert.match(text, /Connect to main<\/h2>/)
     })
   )
 
   it.effect("a password gets the lifetime of the form, and its page has the lines of every program", () =>
     Effect.gen(function* () {
       const { post, project, sent } = yield* withProject("password@example.com")
-      const page = yield* post("/credentials", { branch_id: project.branch_id, access: "read_only", lifetime: "3600" })
+      const page = yield* post("/credentials", { branch: project.branch_id, access: "read_only", lifetime: "3600" })
       assert.deepStrictEqual(sent("POST", `/branches/${project.branch_id}/credentials`), {
         access: "read_only",
         ttl_seconds: 3600
@@ -54,7 +53,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
     Effect.gen(function* () {
       const { post, project, sent } = yield* withProject("lost@example.com")
       const gone = "br-01jd0000000000000000000000"
-      const page = yield* post("/credentials", { branch_id: gone, access: "read_only" })
+      const page = yield* post("/credentials", { branch: gone, access: "read_only" })
       assert.strictEqual(page.status, 404)
       assert.strictEqual(sent("POST", `/branches/${gone}/credentials`), undefined)
       assert.lengthOf(project.credentials, 0)

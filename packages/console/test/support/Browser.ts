@@ -72,7 +72,7 @@ export class Browser {
 
 /** The value of the hidden or visible field with this name. */
 export const fieldIn = (page: Page, name: string): string => {
-  const tag = new RegExp(`<input[^>]*name="${name}"[^>]*>`).exec(page.text)?.[0]
+  const tag = new RegExp(`<(?:input|button)[^>]*name="${name}"[^>]*>`).exec(page.text)?.[0]
   const value = /value="([^"]*)"/.exec(tag ?? "")?.[1]
   assert(value !== undefined, `no field ${name} in\n${page.text}`)
   return value

@@ -20,7 +20,7 @@ export class MalformedCidr extends Schema.TaggedError<MalformedCidr>()("Malforme
   reason: Schema.String
 }) {
   override get message() {
-    return `"${this.cidr}" is not a CIDR network: ${this.reason}.`
+    return `"${this.cidr}" is not a CIDR network: ${this.reason}${this.reason.endsWith("?") ? "" : "."}`
   }
 }
 
@@ -33,7 +33,7 @@ export const parseCidr = (text: string): Result.Result<Cidr, MalformedCidr> => {
   const alone = parseAddress(text)
   return alone === undefined
     ? parseCidrOrAddress(text)
-    : refuse(text, `it names no prefix length; did you mean ${spell(alone, bits(alone))}`)
+    : refuse(text, `it names no prefix length. Did you mean ${spell(alone, bits(alone))}?`)
 }
 
 /** Reads what a person types: a network, or an address as the network of that address alone. */
@@ -54,7 +54,7 @@ export const parseCidrOrAddress = (text: string): Result.Result<Cidr, MalformedC
   const network = spell(networkOf(address, prefix), prefix)
   return network === spell(address, prefix)
     ? Result.succeed(network)
-    : refuse(text, `bits are set after the prefix; did you mean ${network}`)
+    : refuse(text, `bits are set after the prefix. Did you mean ${network}?`)
 }
 
 /** Whether the address is inside the network. An address that cannot be read is outside of every network. */

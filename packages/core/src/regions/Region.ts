@@ -30,7 +30,7 @@ export class RegionRequired extends Schema.TaggedError<RegionRequired>()("Region
 /** The region is not in the catalog, or retired. */
 export class RegionUnknown extends Schema.TaggedError<RegionUnknown>()("RegionUnknown", { region_id: Schema.String }) {
   override get message() {
-    return `There is no active region "${this.region_id}". GET /v1/regions lists them.`
+    return `There is no active region "${this.region_id}".`
   }
 }
 

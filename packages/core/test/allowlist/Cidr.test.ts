@@ -44,7 +44,7 @@ describe("parseCidr", () => {
   ])("parseCidr refuses %s and suggests %s", (given, meant) => {
     const refused = parseCidr(given)
     assert.isTrue(Result.isFailure(refused))
-    if (Result.isFailure(refused)) assert.include(refused.failure.message, `did you mean ${meant}`)
+    if (Result.isFailure(refused)) assert.include(refused.failure.message, `Did you mean ${meant}?`)
   })
 })
 

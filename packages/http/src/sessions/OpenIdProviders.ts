@@ -85,7 +85,7 @@ const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvide
 
   const verify = Effect.fn("OpenIdProviders.verify")(function* (request: IdTokenToVerify) {
     const token = Redacted.value(request.id_token)
-    if (token.length > longest || !form.test(token)) return yield* refuse("it is no compact JWS")
+    if (token.length > longest || !form.test(token)) return yield* refuse("the token is not a JWT")
     const [head = "", body = ""] = token.split(".")
 
     const header = yield* found(decodeHeader(textOf(head)), "its header is malformed")

@@ -1,6 +1,7 @@
 /**
- * How one connects: the connection string of a branch with a masked password, as the lines of several programs. The form
- * makes a Postgres role; its answer shows the password once (docs/design/console.md W15).
+ * How one connects: the connection string of a branch with a masked password, as the lines of several programs. A choice
+ * is shown at once, or after *Show* without script (docs/design/console.md W28). *Create password* makes a Postgres role;
+ * its answer shows the password once (W15).
  */
 import { Card } from "../../components/Card.tsx"
 import { CopyField } from "../../components/CopyField.tsx"
@@ -41,7 +42,7 @@ export const Connect = (props: ConnectProps) => {
   return (
     <Card
       id="connect"
-      title="Connect"
+      title={branch === undefined ? "Connect" : `Connect to ${branch.name}`}
       more={
         endpoint === undefined ? undefined : (
           <Tabs
@@ -51,11 +52,10 @@ export const Connect = (props: ConnectProps) => {
         )
       }
     >
-      <form method="post" action={`${here}/credentials`} class="pick">
-        <input type="hidden" name="form_token" value={props.form_token} />
+      <form method="get" action={`${here}#connect`} class="pick" data-shows="connect" autocomplete="off">
         <input type="hidden" name="tab" value={tab.id} />
         <label htmlFor="connect-branch">Branch</label>
-        <select id="connect-branch" name="branch_id">
+        <select id="connect-branch" name="branch">
           {branches.map(({ id, name }) => (
             <option key={id} value={id} selected={id === branch?.id}>
               {name}
@@ -82,13 +82,20 @@ export const Connect = (props: ConnectProps) => {
           ))}
         </select>
         {endpoint === undefined ? null : (
-          <button type="submit" class="primary">
+          <button
+            type="submit"
+            class="primary"
+            formmethod="post"
+            formaction={`${here}/credentials`}
+            name="form_token"
+            value={props.form_token}
+          >
             Create password
           </button>
         )}
-        <button type="submit" formaction={`${here}/connect`}>
-          Show
-        </button>
+        <noscript>
+          <button type="submit">Show</button>
+        </noscript>
       </form>
       {branch === undefined ? (
         <p class="soft">The project has no branch to connect to.</p>

@@ -54,7 +54,8 @@ All endpoints of a region share an address. The proxy learns from the client whi
 
 | SQLSTATE | Meaning |
 |---|---|
-| 28000 | the address is not on the project's [IP allowlist](allowlists.md), TLS is required, or the password is wrong |
+| 28000 | the address is not on the project's [IP allowlist](allowlists.md), or TLS is required |
+| 28P01 | the password is wrong, or the role has ended |
 | 08004 | the client named no endpoint, an unknown or disabled one, or two different ones |
 | 53300 | too many connections or running computes |
 | 57P03 | the compute did not start in time, or the allowlist cannot be checked now: try again |

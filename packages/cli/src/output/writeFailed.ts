@@ -1,0 +1,6 @@
+/** A write to standard output failed. What was to be shown is lost, perhaps a secret. */
+export const writeFailed = (message: string): void => {
+  process.stderr.write(
+    `error: The result could not be written to standard output: ${message}.\nhint: the command itself has run; a secret that it made is not shown again, so revoke it: narthex credential list, narthex api-key list\n`
+  )
+}
