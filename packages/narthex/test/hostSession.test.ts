@@ -41,6 +41,17 @@ const outcome = async (answer: Promise<Response>) => {
 }
 
 describe("a session of the host's own", () => {
+  it("a caller that is kept is refused by again once its session has ended", () =>
+    withHost(async (cp, person) => {
+      const { access_token } = await cp.sessions.start(person, { host_session: "1" })
+      const caller = await cp.authenticate(access_token)
+      assert.strictEqual((await caller.again()).user.id, person)
+      await cp.sessions.end({ person, id: "1" })
+      await caller.require("read")
+      const refused = await caller.again().catch((error: unknown) => error)
+      assert.isTrue(isNarthexError(refused) && refused.code === "sign_in_required", String(refused))
+    }))
+
   it("its requests act with one session, which the host's sign-out ends for requests and for streams", () =>
     withHost(async (cp, person) => {
       const get = (path: string, cookie = `${person}/1`) => cp.fetch(asked(path, cookie))

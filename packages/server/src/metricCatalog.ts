@@ -2,6 +2,7 @@
  * Every metric of the admin port (docs/design/settings.md S10). Names and labels are an interface: dashboards use them.
  * `docs/metrics.md` is made from it.
  */
+import { OperationClass } from "@narthex/core"
 
 export interface CatalogedMetric {
   /** Which processes have it: those with the API, with the runner, or with the proxy. */
@@ -46,7 +47,7 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
   operations_running: {
     of: "operations",
     kind: "gauge",
-    labels: { class: "`computes`, `roles`, `branches`" },
+    labels: { class: OperationClass.literals.map((it) => `\`${it}\``).join(", ") },
     meaning: "Operations that this instance performs, by class."
   },
   operation_tries_total: {

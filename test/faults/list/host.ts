@@ -79,7 +79,7 @@ export const host: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "host-event-organization",
-        find: "yield* orNotFound(accounts.findOrganization(org_id))",
+        find: "yield* orNotFound(accounts.holdOrganization(org_id))",
         put: "yield* accounts.findOrganization(org_id)",
         why: "The organization of an event exists."
       }

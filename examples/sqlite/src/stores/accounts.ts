@@ -50,6 +50,7 @@ const accounts = Effect.gen(function* () {
 
     findOrganization: organizations.get,
     lockOrganization: organizations.get,
+    holdOrganization: organizations.get,
     putOrganization: (organization) => organizations.put(organization.id, organization),
     removeOrganization: (org) =>
       transaction(

@@ -38,6 +38,7 @@ const projects = Effect.gen(function* () {
     insert: (project) => projects.put(project.id, { project, deleted_at: null }),
     find,
     lock: find,
+    hold: find,
     findAnywhere,
     update: (project) =>
       transaction(projects.change(project.id, (row) => (row.deleted_at === null ? { ...row, project } : row))),
@@ -186,7 +187,7 @@ const roles = Effect.gen(function* () {
           return { count: Number(row?.["n"]), roles: newest }
         })
       ),
-    revokeAgentRoles: (branch, now) => revoke(now, "doc ->> 'branch_id' = ?1 and doc ->> 'minted_by_agent'", branch),
+    revokeAgentRoles: (branch, now) => revoke(now, "doc ->> 'branch_id' = ?1 and doc ->> 'minted_by_agent' and doc ->> 'access' = 'read_write'", branch),
     revoke: (which, now) => revoke(now, ...matching(which)),
     handOver: (org, from, to, now) =>
       change(() => ({ minted_by: to, api_key_id: null, api_key_name: null }), ofMember, ...member(org, from, now)),

@@ -55,7 +55,9 @@ export const trimmed = (minimum: number, maximum: number) =>
     })
   )
 
-const printable = Schema.makeFilter((text: string) => !/\p{Cc}/u.test(text) || "Expected no control characters")
+/** Control characters, line separators, and the marks and overrides of the direction of text. */
+const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u
+const printable = Schema.makeFilter((text: string) => !unprintable.test(text) || "Expected no control characters")
 
 /** Names of projects and organizations; not unique. */
 export const Name = trimmed(1, 128).check(printable)
@@ -63,10 +65,8 @@ export const Name = trimmed(1, 128).check(printable)
 export const KeyName = trimmed(1, 64).check(printable)
 /** Names of branches; unique in their project. */
 export const BranchName = trimmed(1, 63).check(Schema.isPattern(/^[A-Za-z][A-Za-z0-9_./-]*$/u))
-/** Why a network is listed. NUL is refused, because Postgres cannot store it. */
-export const Label = trimmed(0, 256).check(
-  Schema.makeFilter((text) => !text.includes("\u0000") || "Expected no NUL character")
-)
+/** Why a network is listed. */
+export const Label = trimmed(0, 256).check(printable)
 
 const wholeNumber = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 

@@ -32,6 +32,11 @@ export class AccountStore extends Context.Service<
     readonly findOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
     /** Locks the organization, which serializes every change of its members. */
     readonly lockOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
+    /**
+     * As `lockOrganization`, beside others that hold it. It excludes the end of the organization, and all who lock it, until
+     * the transaction ends. Whatever is created in an organization holds or locks it.
+     */
+    readonly holdOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
     readonly putOrganization: (organization: Organization) => Effect.Effect<void, StorageError>
     /** Removes it with its memberships and invitations. */
     readonly removeOrganization: (org: OrgId) => Effect.Effect<void, StorageError>
@@ -100,6 +105,7 @@ export class AccountStore extends Context.Service<
           ),
         findOrganization: organizations.get,
         lockOrganization: organizations.get,
+        holdOrganization: organizations.get,
         putOrganization: (organization) => organizations.put(organization.id, organization),
         removeOrganization: (org) =>
           transaction(

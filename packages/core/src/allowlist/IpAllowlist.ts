@@ -8,7 +8,8 @@ import { Context, DateTime, Effect, Layer, Option, Result, Schema } from "effect
 import type { UserRef } from "../accounts/UserRef.ts"
 import type { ProjectId } from "../Ids.ts"
 import type { Project } from "../projects/Project.ts"
-import { Conflict } from "../Refusals.ts"
+import { ProjectStore } from "../projects/ProjectStore.ts"
+import { Conflict, type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { allowlistChanged } from "./AllowlistChange.ts"
@@ -67,33 +68,35 @@ export class IpAllowlist extends Context.Service<
       project: Owner,
       rule: NewIpRule,
       by: UserRef
-    ) => Effect.Effect<Added, MalformedCidr | Conflict | StorageError>
+    ) => Effect.Effect<Added, MalformedCidr | Conflict | NotFound | StorageError>
 
     /** Unlists a network, however it is spelled; an address stands for itself alone. */
     readonly remove: (
       project: Owner,
       cidr: string
-    ) => Effect.Effect<void, MalformedCidr | IpRuleNotFound | StorageError>
+    ) => Effect.Effect<void, MalformedCidr | IpRuleNotFound | NotFound | StorageError>
 
     /** Unlists every network, which opens the project to all. */
-    readonly reset: (project: Owner) => Effect.Effect<void, StorageError>
+    readonly reset: (project: Owner) => Effect.Effect<void, NotFound | StorageError>
 
     readonly check: (project: ProjectId, address: string) => Effect.Effect<AllowlistCheck, StorageError>
   }
 >()("@narthex/core/allowlist/IpAllowlist") {
-  static readonly layer: Layer.Layer<IpAllowlist, never, IpAllowlistStore | Transaction> = Layer.effect(
+  static readonly layer: Layer.Layer<IpAllowlist, never, IpAllowlistStore | ProjectStore | Transaction> = Layer.effect(
     IpAllowlist,
     Effect.gen(function* () {
+      const projects = yield* ProjectStore
       const store = yield* IpAllowlistStore
       const { emit, run } = yield* Transaction
 
-      /** Changes the list of a project and announces it, in one transaction. */
+      /** Changes the list of a project and announces it, in one transaction that holds the project. */
       const change = <Edit extends AllowlistEdit, E>(
         project: Owner,
         decide: (rules: ReadonlyArray<IpRule>) => Result.Result<Edit, E>
       ) =>
         run(
           Effect.gen(function* () {
+            yield* orNotFound(projects.hold(project.org_id, project.id))
             const { edit, version } = yield* store.change(project.id, decide)
             yield* emit(allowlistChanged(project.org_id, { project_id: project.id, version }))
             return edit

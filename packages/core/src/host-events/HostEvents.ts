@@ -88,9 +88,9 @@ export class HostEvents extends Context.Service<
           const org_id = requestedId(OrgId, event.org_id)
           const { project_id = null } = event
           const step = Effect.gen(function* () {
-            yield* orNotFound(accounts.findOrganization(org_id))
+            yield* orNotFound(accounts.holdOrganization(org_id))
             const project =
-              project_id === null ? null : yield* orNotFound(projects.find(org_id, requestedId(ProjectId, project_id)))
+              project_id === null ? null : yield* orNotFound(projects.hold(org_id, requestedId(ProjectId, project_id)))
             yield* emit({ org_id, project_id: project?.id ?? null, type: event.type, source, internal: false, data })
           })
           yield* run(step)

@@ -186,10 +186,10 @@ export class ApiKeys extends Context.Service<
           const { user } = yield* held(creator.session_id)
           if (accountState(yield* AccessPolicy, user) === "pending")
             return yield* new Refused({ code: "alpha_pending", required: "active", held: "pending" })
-          yield* lockScope(org, wanted.scope)
           yield* accounts.lockOrganization(org)
           if (Option.isNone(yield* accounts.findMembership(org, user.id)))
             return yield* new Refused({ code: "not_a_member", required: "membership", held: null })
+          yield* lockScope(org, wanted.scope)
           const now = yield* DateTime.now
           if ((yield* store.countLive(org, user.id, now)) >= limit)
             return yield* new Conflict({

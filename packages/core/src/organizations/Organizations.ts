@@ -68,8 +68,8 @@ export class Organizations extends Context.Service<
       role: string,
       confirmed: boolean
     ) => Effect.Effect<Member, Conflict | InvalidMember | NotFound | Refused | StorageError>
-    /** What the removal of a member would end. */
-    readonly holdings: (org: OrgId, user: UserId) => Effect.Effect<Holdings, StorageError>
+    /** What the removal of a member would end. `Refused`: the caller may not remove the member. */
+    readonly holdings: (caller: AnyCaller, user: UserId) => Effect.Effect<Holdings, NotFound | Refused | StorageError>
     /**
      * Removes a member, or the caller from its own organization, with the keys and database credentials of the member.
      * `hand_over_credentials`: the caller takes the database credentials over instead.
@@ -181,17 +181,22 @@ export class Organizations extends Context.Service<
         else if (!may.has("mint_read_write")) yield* roles.revoke({ org_id, user_id, access: "read_write" }, now)
       })
 
-      const holdings: Organizations["Service"]["holdings"] = Effect.fn("Organizations.holdings")(function* (org, user) {
-        const now = yield* DateTime.now
-        const { items } = yield* keys.list(org, user, now, { limit: shownHoldings, after: null })
-        const { count, roles: newest } = yield* roles.ofMember(org, user, now, shownHoldings)
-        return {
-          api_keys: items,
-          api_keys_count: yield* keys.countLive(org, user, now),
-          credentials: newest.map((role) => role.viewAt(now)),
-          credentials_count: count
+      const holdings: Organizations["Service"]["holdings"] = Effect.fn("Organizations.holdings")(
+        function* (caller, user) {
+          const org = caller.org_id
+          const { role } = yield* orNotFound(accounts.findMembership(org, user))
+          if (user !== caller.user.id) yield* checkRoleChange(caller, { from: role, to: null })
+          const now = yield* DateTime.now
+          const { items } = yield* keys.list(org, user, now, { limit: shownHoldings, after: null })
+          const { count, roles: newest } = yield* roles.ofMember(org, user, now, shownHoldings)
+          return {
+            api_keys: items,
+            api_keys_count: yield* keys.countLive(org, user, now),
+            credentials: newest.map((role) => role.viewAt(now)),
+            credentials_count: count
+          }
         }
-      })
+      )
 
       const changeRole: Organizations["Service"]["changeRole"] = Effect.fn("Organizations.changeRole")(
         function* (admitted, user, role, confirmed) {

@@ -61,7 +61,7 @@ export class BranchRoleStore extends Context.Service<
       now: DateTime.Utc,
       limit: number
     ) => Effect.Effect<{ readonly count: number; readonly roles: ReadonlyArray<BranchRole> }, StorageError>
-    /** Revokes the roles that agents minted on a branch. Returns how many. */
+    /** Revokes the read-write roles that agents minted on a branch. Returns how many. */
     readonly revokeAgentRoles: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<number, StorageError>
     /** Revokes every matching role that is not revoked yet. Returns how many. */
     readonly revoke: (which: RolesToEnd, now: DateTime.Utc) => Effect.Effect<number, StorageError>
@@ -125,7 +125,8 @@ export class BranchRoleStore extends Context.Service<
           ),
         revokeAgentRoles: (branch, now) =>
           changed(
-            (row) => row.branch_id === branch && row.minted_by_agent && row.revoked_at === null,
+            (row) =>
+              row.branch_id === branch && row.minted_by_agent && row.access === "read_write" && row.revoked_at === null,
             () => ({ revoked_at: now })
           ),
         revoke: (which, now) =>

@@ -21,6 +21,8 @@ export class ProjectStore extends Context.Service<
     readonly find: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** As `find`, and locks the row until the end of the transaction. */
     readonly lock: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
+    /** As `lock`, beside others that hold it: it excludes the end of the project, and all who lock it. */
+    readonly hold: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** As `find` in any organization, for proxies and the system. */
     readonly findAnywhere: (project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** Changes nothing when the project is deleted. */
@@ -50,6 +52,7 @@ export class ProjectStore extends Context.Service<
         insert: (project) => projects.put(project.id, { project, deleted_at: null }),
         find,
         lock: find,
+        hold: find,
         findAnywhere,
         update: (project) =>
           projects.modify((rows) => [

@@ -2,7 +2,7 @@
  * Creates branches as copies, resets, renames, protects and deletes them, and sets the default branch.
  *
  * Callers authorize first. Only what depends on the branch being *main* is decided again here, under the branch's lock.
- * A branch that becomes main loses the credentials that agents minted on it, in the same commit.
+ * A branch that becomes main loses the read-write credentials that agents minted on it, in the same commit.
  *
  * Pitfall: trusting the decision of the request. The branch may have become main since.
  */
@@ -191,7 +191,7 @@ export class Branches extends Context.Service<
       const projectOf = (caller: AnyCaller, branch: Branch) =>
         orNotFound(projects.lock(caller.org_id, branch.project_id))
 
-      /** Revokes what agents minted on a branch that becomes main (docs/design/authorization.md Z25). */
+      /** Revokes the read-write credentials that agents minted on a branch that becomes main (docs/design/authorization.md Z25). */
       const endAgentRoles = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, branch: Branch) {
         if ((yield* roles.revokeAgentRoles(branch.id, yield* DateTime.now)) === 0) return []
         return [yield* applyAlways({ project, branch_id: branch.id, initiator: initiatorOf(caller) })]

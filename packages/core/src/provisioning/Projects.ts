@@ -5,6 +5,7 @@
  * performs.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { apiKeyRevoked, projectRevoked } from "../events/InternalEvents.ts"
 import { makeBranchId, makeEndpointId, makeProjectId } from "../Ids.ts"
@@ -22,7 +23,7 @@ import { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import type { QuotaExceeded } from "../quotas/Quota.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { type NotFound, orNotFound } from "../Refusals.ts"
+import { type NotFound, orNotFound, Refused } from "../Refusals.ts"
 import type { RegionRequired, RegionUnknown } from "../regions/Region.ts"
 import { Regions } from "../regions/Regions.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -39,11 +40,14 @@ export interface CreatedProject {
 export class Projects extends Context.Service<
   Projects,
   {
-    /** `region` `null`: the only region there is, or `RegionRequired` where there are several. */
+    /**
+     * `region` `null`: the only region there is, or `RegionRequired` where there are several. `Refused`: the organization
+     * or the caller's membership has ended since the request was admitted.
+     */
     readonly create: (
       caller: AnyCaller,
       wanted: { readonly name: string; readonly region: string | null }
-    ) => Effect.Effect<CreatedProject, QuotaExceeded | RegionRequired | RegionUnknown | StorageError>
+    ) => Effect.Effect<CreatedProject, QuotaExceeded | Refused | RegionRequired | RegionUnknown | StorageError>
     /** The projects that the caller may see, newest first: all of the organization, or the one that a key is scoped to. */
     readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<Project>, StorageError>
     readonly rename: (project: Project, name: string) => Effect.Effect<Project, NotFound | StorageError>
@@ -60,6 +64,7 @@ export class Projects extends Context.Service<
   static readonly layer: Layer.Layer<
     Projects,
     never,
+    | AccountStore
     | ApiKeyStore
     | BranchRoleStore
     | BranchStore
@@ -73,6 +78,7 @@ export class Projects extends Context.Service<
   > = Layer.effect(
     Projects,
     Effect.gen(function* () {
+      const accounts = yield* AccountStore
       const branches = yield* BranchStore
       const endpoints = yield* EndpointStore
       const keys = yield* ApiKeyStore
@@ -86,6 +92,10 @@ export class Projects extends Context.Service<
 
       const create: Projects["Service"]["create"] = Effect.fn("Projects.create")(function* (caller, { name, region }) {
         const step = Effect.gen(function* () {
+          // Before everything else: the end of the organization either finds the project or has happened.
+          yield* accounts.holdOrganization(caller.org_id)
+          if (Option.isNone(yield* accounts.findMembership(caller.org_id, caller.user.id)))
+            return yield* new Refused({ code: "not_a_member", required: "membership", held: null })
           const region_id = yield* regions.choose(region)
           const now = yield* DateTime.now
           const branch_id = yield* makeBranchId

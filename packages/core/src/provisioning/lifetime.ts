@@ -9,7 +9,7 @@ import { InvalidMember } from "../Refusals.ts"
 
 /** Lifetime in seconds of a role that an agent key mints without naming a lifetime. */
 const agentLifetime = 3600
-/** The longest lifetime in seconds of a role that an agent key mints on a branch that it did not make. */
+/** The longest lifetime in seconds of a role that an agent key mints on a branch that it did not make, or that never expires. */
 const maxAgentLifetime = 86_400
 
 /** A number of seconds from now, as long as the branch, or what the caller gets without asking. */
@@ -24,17 +24,18 @@ const isAgent = (caller: AnyCaller) => caller.kind === "api_key" && caller.capab
 const isOwn = (caller: AnyCaller, branch: Branch) =>
   caller.kind === "api_key" && branch.made_by_key_id === caller.api_key_id && !branch.main
 
-/** When an agent's role ends at the latest; `null`: never. */
-const agentEnd = (caller: AnyCaller, branch: Branch, now: DateTime.Utc): DateTime.Utc | null =>
-  isOwn(caller, branch) ? branch.expires_at : DateTime.addDuration(now, Duration.seconds(maxAgentLifetime))
+/** When an agent's role ends at the latest: with the agent's own branch, if that expires. */
+const agentEnd = (caller: AnyCaller, branch: Branch, now: DateTime.Utc): DateTime.Utc =>
+  (isOwn(caller, branch) ? branch.expires_at : null) ?? DateTime.addDuration(now, Duration.seconds(maxAgentLifetime))
 
 const tooLong = (caller: AnyCaller, branch: Branch, now: DateTime.Utc, end: DateTime.Utc) =>
   new InvalidMember({
     path: ["ttl_seconds"],
-    reason: isOwn(caller, branch)
-      ? `The branch expires in ${Math.max(0, Math.floor((end.epochMilliseconds - now.epochMilliseconds) / 1000))} seconds, ` +
-        "and an agent's credential does not outlive it. Ask for less, or leave ttl_seconds out."
-      : `An agent's credential lives at most ${maxAgentLifetime} seconds on a branch that it did not make. Ask for less.`
+    reason:
+      isOwn(caller, branch) && branch.expires_at !== null
+        ? `The branch expires in ${Math.max(0, Math.floor((end.epochMilliseconds - now.epochMilliseconds) / 1000))} seconds, ` +
+          "and an agent's credential does not outlive it. Ask for less, or leave ttl_seconds out."
+        : `An agent's credential lives at most ${maxAgentLifetime} seconds on a branch that it did not make or that never expires. Ask for less.`
   })
 
 /** When the role expires; `null`: never. A role that a key mints expires with the key at the latest. */

@@ -5,8 +5,9 @@ import { allowlistChangeOf } from "../../src/allowlist/AllowlistChange.ts"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
 import type { ProjectId } from "../../src/Ids.ts"
-import { aProject, aUser } from "../../testing/records.ts"
+import { aUser } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
+import { insertedProject } from "./insertedProject.ts"
 
 const ada = aUser().ref
 const rule = (cidr: string) => ({ cidr, label: "  office " })
@@ -27,7 +28,7 @@ describe("A change of an allowlist", () => {
   it.effect("a change of an allowlist emits one event with the list's new version", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const project = aProject()
+      const project = yield* insertedProject
       const steps = [
         allowlist.add(project, rule("203.0.113.0/24"), ada),
         allowlist.add(project, rule("203.0.113.0/24"), ada),
@@ -53,7 +54,7 @@ describe("A change of an allowlist", () => {
   it.effect("a refused change of an allowlist emits no event and keeps the version", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const project = aProject()
+      const project = yield* insertedProject
       yield* allowlist.add(project, rule("203.0.113.0/24"), ada)
       const version = yield* versionOf(project.id)
       for (const refused of [
@@ -74,7 +75,7 @@ describe("A change of an allowlist", () => {
   it.effect("a change applies to its project only, and an IPv4-mapped network equals the IPv4 one", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const [project, other] = [aProject(), aProject()]
+      const [project, other] = [yield* insertedProject, yield* insertedProject]
       const { rule: made } = yield* allowlist.add(project, rule("::ffff:198.51.100.0/120"), ada)
       assert.deepStrictEqual([String(made.cidr), made.label], ["198.51.100.0/24", "office"])
       assert.isTrue((yield* allowlist.add(project, rule("198.51.100.0/24"), ada)).replaced)
@@ -86,7 +87,7 @@ describe("A change of an allowlist", () => {
   it.effect("simultaneous additions to an allowlist do not exceed the limit", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const project = aProject()
+      const project = yield* insertedProject
       for (let n = 0; n < maxRules - 3; n++) yield* allowlist.add(project, rule(`10.${n >> 8}.${n & 255}.0/24`), ada)
       const attempts = yield* Effect.forEach(
         Array.from({ length: 20 }, (_, n) => `192.0.2.${n}/32`),

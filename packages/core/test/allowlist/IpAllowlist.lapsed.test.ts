@@ -5,8 +5,9 @@ import { TestClock } from "effect/testing"
 import { contains, parseCidr, parseCidrOrAddress } from "../../src/allowlist/Cidr.ts"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
-import { aProject, aUser } from "../../testing/records.ts"
+import { aUser } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
+import { insertedProject } from "./insertedProject.ts"
 
 const ada = aUser().ref
 const rule = (cidr: string, ttl_seconds: number | null = null) => ({ cidr, ttl_seconds })
@@ -15,7 +16,7 @@ describe("An expired rule", () => {
   it.effect("an expired rule matches nothing while another rule is in force", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const project = aProject()
+      const project = yield* insertedProject
       yield* allowlist.add(project, rule("203.0.113.0/24", 60), ada)
       yield* allowlist.add(project, rule("198.51.100.0/24"), ada)
       assert.deepInclude({ ...(yield* allowlist.check(project.id, "203.0.113.9")) }, { allowed: true })
@@ -28,7 +29,7 @@ describe("An expired rule", () => {
   it.effect("an expired rule does not count toward the limit", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const project = aProject()
+      const project = yield* insertedProject
       for (let n = 0; n < maxRules; n++)
         yield* allowlist.add(project, rule(`10.${n >> 8}.${n & 255}.0/24`, n === 0 ? 60 : null), ada)
       const another = Effect.result(allowlist.add(project, rule("203.0.113.0/24"), ada))
@@ -44,7 +45,7 @@ describe("A list of several networks", () => {
   it.effect("a list of several networks admits an address that any of them contains", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const project = aProject()
+      const project = yield* insertedProject
       for (const cidr of ["203.0.113.0/24", "198.51.100.0/24", "2001:db8::/32"])
         yield* allowlist.add(project, rule(cidr), ada)
       const allowed = (address: string) => Effect.map(allowlist.check(project.id, address), (check) => check.allowed)
@@ -55,7 +56,7 @@ describe("A list of several networks", () => {
 
   it.effect("a change event names the project and its organization", () =>
     Effect.gen(function* () {
-      const project = aProject()
+      const project = yield* insertedProject
       yield* (yield* IpAllowlist).add(project, rule("203.0.113.0/24"), ada)
       const [change] = (yield* logged).filter(({ type }) => type === "internal.allowlist_changed.v1")
       assert.deepInclude(change, { org_id: project.org_id, project_id: project.id })

@@ -4,11 +4,14 @@ import { TestClock } from "effect/testing"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
 import { IpRule } from "../../src/allowlist/IpRule.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { aProject, aUser } from "../../testing/records.ts"
 import { onMemory } from "../onMemory.ts"
 
-const TestLayer = Layer.provideMerge(IpAllowlist.layer, onMemory(IpAllowlistStore.layerMemory))
 const project = aProject()
+const stores = onMemory(Layer.merge(IpAllowlistStore.layerMemory, ProjectStore.layerMemory))
+const projectExists = Layer.effectDiscard(ProjectStore.use(({ insert }) => insert(project)))
+const TestLayer = Layer.merge(IpAllowlist.layer, projectExists).pipe(Layer.provideMerge(stores))
 const ada = aUser().ref
 const office = { cidr: "203.0.113.0/24", label: "office" }
 const inside = "203.0.113.9"

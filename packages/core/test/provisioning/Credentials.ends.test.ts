@@ -1,6 +1,7 @@
 /** What ends database credentials (docs/design/authorization.md Z38, Z42, Z43). */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
+import { permissionsOf } from "../../src/authorization/Permission.ts"
 import { changes } from "../../src/authorization/Policy.ts"
 import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
@@ -60,13 +61,23 @@ describe("The end of a credential", () => {
     }).pipe(Effect.provide(Core))
   )
 
+  it.effect("an admin, who may not remove an owner, does not see what a removal of the owner ends", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const at = yield* setting
+      const organization = { ...at.bob.organization, role: "admin" }
+      const admin = { ...at.bob, organization, permissions: permissionsOf("admin") }
+      assert.strictEqual(yield* tagOf(organizations.holdings(admin, at.ada.user.id)), "Refused")
+    }).pipe(Effect.provide(Core))
+  )
+
   it.effect("a removal shows beforehand what it ends, and can hand the credentials over", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const at = yield* setting
       const roles = yield* minted(at)
       const { api_keys, api_keys_count, credentials, credentials_count } = yield* organizations.holdings(
-        at.org_id,
+        at.ada,
         at.bob.user.id
       )
       assert.sameMembers(
@@ -83,7 +94,7 @@ describe("The end of a credential", () => {
       assert.strictEqual(yield* tagOf(organizations.removeMember(at.bob, at.bob.user.id, taking)), "Conflict")
       yield* organizations.removeMember(at.ada, at.bob.user.id, taking)
       assert.sameMembers(yield* valid(at), Object.values(roles))
-      const held = yield* organizations.holdings(at.org_id, at.ada.user.id)
+      const held = yield* organizations.holdings(at.ada, at.ada.user.id)
       assert.strictEqual(held.credentials_count, 5)
       assert.isTrue(held.credentials.every(({ api_key_id }) => api_key_id === null))
       const agents = (yield* (yield* BranchRoleStore).valid(at.child.id, yield* DateTime.now)).filter(

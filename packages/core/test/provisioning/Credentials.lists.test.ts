@@ -50,7 +50,7 @@ describe("The lifetime of a credential", () => {
   it.effect("an agent's credential lives a day at most where its key did not make the branch", () =>
     Effect.gen(function* () {
       const at = yield* setting
-      const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: true }
+      const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: 30 * 86_400, endpoint: true }
       const { branch } = yield* (yield* Branches).create(at.agent, at.project, wanted)
       yield* settle
       const there = { child: branch, project: at.project }

@@ -183,6 +183,18 @@ describe("Minting", () => {
 })
 
 describe("An agent", () => {
+  it.effect("an agent's role lives at most a day on a branch that the agent made without a lifetime", () =>
+    Effect.gen(function* () {
+      const { mint } = yield* Credentials
+      const { agent, project } = yield* setting
+      const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: true }
+      const { branch } = yield* (yield* Branches).create(agent, project, wanted)
+      yield* settle
+      assert.strictEqual(yield* tagOf(mint(agent, project, branch, "read_write", 86_401)), "InvalidMember")
+      yield* mint(agent, project, branch, "read_write", 86_400)
+    }).pipe(Effect.provide(Core))
+  )
+
   it.effect("an agent mints read-write access outside of main, and read-only access anywhere", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
@@ -195,15 +207,15 @@ describe("An agent", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("agent roles are revoked in the commit that makes their branch main, and no others", () =>
+  it.effect("read-write roles of agents are revoked in the commit that makes their branch main, and no others", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       for (const how of ["default", "protected"] as const)
         yield* Effect.gen(function* () {
           const { ada, agent, child, project } = yield* setting
           yield* mint(agent, project, child, "read_write")
-          yield* mint(agent, project, child, "read_only")
-          const kept = [(yield* mint(ada, project, child, "read_write")).credential.role]
+          const reader = (yield* mint(agent, project, child, "read_only")).credential.role
+          const kept = [(yield* mint(ada, project, child, "read_write")).credential.role, reader]
           const operations = yield* OperationStore
           if (how === "default") yield* branches.setDefault(ada, child)
           else yield* branches.change(ada, onBranch, child, { protected: true })

@@ -84,6 +84,16 @@ export const accountStoreContract = contract<AccountStore | InvitationStore | Tr
       )
     }))
 
+  it("an organization is held while it exists", () =>
+    Effect.gen(function* () {
+      const store = yield* AccountStore
+      const organization = anOrganization()
+      yield* store.putOrganization(organization)
+      assert.deepStrictEqual(yield* store.holdOrganization(organization.id), Option.some(organization))
+      yield* store.removeOrganization(organization.id)
+      assert.isTrue(Option.isNone(yield* store.holdOrganization(organization.id)))
+    }))
+
   it("transactions that lock an organization run one after another", () =>
     Effect.gen(function* () {
       const store = yield* AccountStore

@@ -49,8 +49,7 @@ export const OrganizationsHandlers = HttpApiBuilder.group(
         return yield* problems(organizations.removeMember(caller, params.user_id, how))
       }),
       holdings: Effect.fnUntraced(function* ({ params }) {
-        const { org_id } = yield* Principal
-        return { holdings: yield* problems(organizations.holdings(org_id, params.user_id)) }
+        return { holdings: yield* problems(organizations.holdings(yield* Principal, params.user_id)) }
       })
     })
   })

@@ -86,5 +86,5 @@ export const shown = (text: string | null | undefined, most: number): string | n
   text !== null && text !== undefined && text.trim() !== "" && text.length <= most && isPlain(text) ? text : null
 
 function isPlain(text: string): boolean {
-  return text.isWellFormed() && !/\p{Cc}/u.test(text)
+  return text.isWellFormed() && !/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u.test(text)
 }

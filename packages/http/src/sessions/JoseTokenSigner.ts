@@ -24,7 +24,8 @@ const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const kidForm = /^[\w-]{43}$/
 
 const longestLife = 900
-const skew = 5
+/** How far the clocks of two instances may differ, in seconds. */
+const skew = 30
 
 // Strict: this signer writes these members and no others.
 const Header = Schema.fromJsonString(

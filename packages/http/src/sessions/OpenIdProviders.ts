@@ -146,6 +146,9 @@ function checkHeader(provider: OpenIdProvider, header: typeof Header.Type): Effe
   return strange === undefined ? Effect.void : Effect.fail(refuse(`its header has ${strange}`))
 }
 
+/** Apple and Cognito send the claim as text. */
+const isTrue = (claim: unknown) => claim === true || claim === "true"
+
 const identityOf = Effect.fnUntraced(function* (provider: OpenIdProvider, claims: IdTokenClaims, signingInput: string) {
   const email = shown(claims.email, 320)
   const issuer = canonicalIssuer(provider.issuer, claims)
@@ -154,7 +157,7 @@ const identityOf = Effect.fnUntraced(function* (provider: OpenIdProvider, claims
     issuer,
     subject: claims.sub,
     email,
-    email_verified: email !== null && provider.email_trust !== "never" && claims.email_verified === true,
+    email_verified: email !== null && provider.email_trust !== "never" && isTrue(claims.email_verified),
     name: shown(claims.name, 200),
     token_digest: yield* sha256(namesToken(issuer, claims.jti, signingInput)),
     // From this instant `verify` refuses the token; until then a used one must be remembered.

@@ -26,7 +26,13 @@ describe("the identity", () => {
     })
   )
 
-  it.effect.each([["true"], [1], [null], [undefined], [false]] as const)(
+  it.effect("an address is verified with email_verified as text", () =>
+    Effect.gen(function* () {
+      assert.isTrue((yield* identity({ email_verified: "true" })).email_verified)
+    })
+  )
+
+  it.effect.each([["TRUE"], ["false"], [1], [null], [undefined], [false]] as const)(
     "an address is not verified with email_verified %j",
     ([email_verified]) =>
       Effect.gen(function* () {

@@ -41,8 +41,13 @@ export interface Caller extends Readonly<typeof Whoami.Encoded> {
    * `undefined`; and with `invalid_input` for a permission that does not exist. Of agent keys only `read` passes. For
    * one of the host's own permissions (`roles`), nothing is looked up: the target says what the host's object belongs
    * to.
+   *
+   * Pitfall: keeping a caller, for a stream or a socket. `require` decides by what `authenticate` has read, so it still
+   * resolves after the session, the key or the membership has ended. Ask `again` first.
    */
   readonly require: (permission: Permission | OwnPermission, target?: RequiredOf) => Promise<void>
+  /** The caller of the same credential as storage has it now. Rejects as `authenticate` does once it has ended. */
+  readonly again: () => Promise<Caller>
 }
 
 /** A permission of the host's own, such as `invoices.read`. */
@@ -118,7 +123,7 @@ const isoOf = (instant: DateTime.Utc | null) => (instant === null ? null : DateT
 
 const profileOf = ({ email, id, name }: AnyCaller["user"]) => ({ id, email, name })
 
-const callerOf = (caller: AnyCaller, roles: RoleTable, run: Run): Caller => {
+const callerOf = (caller: AnyCaller, roles: RoleTable, run: Run, again: () => Promise<Caller>): Caller => {
   const { account_state, invited_by, kind, org_id, organization } = caller
   const key = caller.kind === "api_key" ? caller : undefined
   return {
@@ -139,6 +144,7 @@ const callerOf = (caller: AnyCaller, roles: RoleTable, run: Run): Caller => {
       key === undefined ? null : { id: key.api_key_id, name: key.api_key_name, expires_at: isoOf(key.expires_at) },
     expires_at: isoOf(caller.expires_at),
     permissions: effectivePermissions(caller, roles),
+    again,
     require: async (permission, target = {}) => {
       requirePermission(permission)
       const wrong = misnamed(target)
@@ -176,13 +182,18 @@ const authenticating = (credential: string | null | undefined, options: Authenti
 }
 
 export const makeAuthenticate = (run: Run): Authenticate => {
-  const toCaller = (caller: AnyCaller) => Effect.map(Roles, (roles) => callerOf(caller, roles, run))
   // Every request of a host waits for it, so it is one promise.
-  return (credential, options) => {
+  const authenticate: Authenticate = (credential, options) => {
+    const again = () => authenticate(credential, options)
     try {
-      return run(Effect.flatMap(authenticating(credential, options), toCaller))
+      return run(
+        Effect.flatMap(authenticating(credential, options), (caller) =>
+          Effect.map(Roles, (roles) => callerOf(caller, roles, run, again))
+        )
+      )
     } catch (error) {
       return Promise.reject(error)
     }
   }
+  return authenticate
 }

@@ -62,6 +62,10 @@ const make = Effect.gen(function* () {
       organizations.first("AccountStore.lockOrganization", "select * from organization where id = $1 for update", [
         org
       ]),
+    holdOrganization: (org) =>
+      organizations.first("AccountStore.holdOrganization", "select * from organization where id = $1 for key share", [
+        org
+      ]),
     putOrganization: (organization) =>
       Effect.asVoid(
         organizations.write(

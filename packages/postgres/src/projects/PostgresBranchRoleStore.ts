@@ -102,9 +102,13 @@ const make = Effect.gen(function* () {
         })
       ),
     revokeAgentRoles: (branch, now) =>
-      update("revokeAgentRoles", "revoked_at = $1", "branch_id = $2 and minted_by_agent and revoked_at is null", now, [
-        branch
-      ]),
+      update(
+        "revokeAgentRoles",
+        "revoked_at = $1",
+        "branch_id = $2 and minted_by_agent and access = 'read_write' and revoked_at is null",
+        now,
+        [branch]
+      ),
     revoke: (which, now) => {
       const [condition, params] = conditionOf(which)
       return update("revoke", "revoked_at = $1", `${condition} and revoked_at is null`, now, params)

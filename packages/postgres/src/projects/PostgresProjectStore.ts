@@ -16,6 +16,7 @@ const make = Effect.gen(function* () {
       Effect.asVoid(projects.write("ProjectStore.insert", project, `${projects.insertInto} ${projects.record("$1")}`)),
     find: (org, project) => shown.first("ProjectStore.find", own, [project, org]),
     lock: (org, project) => projects.first("ProjectStore.lock", `${own} for update`, [project, org]),
+    hold: (org, project) => projects.first("ProjectStore.hold", `${own} for key share`, [project, org]),
     findAnywhere: (project) =>
       projects.first("ProjectStore.findAnywhere", "select * from project where id = $1 and deleted_at is null", [
         project
