@@ -33,7 +33,9 @@ export class ConsoleListener extends Context.Service<
   }
 >()("@narthex/console/ConsoleListener") {
   static readonly layer = ({
-    createServer: make = () => createServer(),
+    // Idle connections outlive those of load balancers, and a peer that left without a word is noticed.
+    createServer: make = () =>
+      createServer({ keepAliveTimeout: 620_000, keepAlive: true, keepAliveInitialDelay: 30_000 }),
     host,
     port,
     shutdown_grace = Duration.seconds(10)

@@ -3,6 +3,7 @@ import { createServer } from "node:net"
 import { inspect } from "node:util"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { StorageError } from "@narthex/core"
+import { whyUnusable } from "@narthex/postgres"
 import { Effect, Redacted } from "effect"
 import { PostgresServer } from "../../postgres/test/support/PostgresServer.ts"
 import { createControlPlane, isNarthexError, type PostgresOptions, postgres } from "../src/index.ts"
@@ -225,7 +226,9 @@ describe("a server that refuses", () => {
   it("a certificate that is refused is an option to correct, with the reason", () => {
     const url = "postgresql://ada:s3cret@db.example/shop?sslmode=require"
     const refused = Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" })
-    const { code, message } = postgresFailure(url)(new StorageError({ operation: "migrate", cause: refused }))
+    const { code, message } = postgresFailure(
+      whyUnusable(url, "storage")(new StorageError({ operation: "migrate", cause: refused }))
+    )
     assert.strictEqual(code, "invalid_options")
     assert.match(message, /^storage: the certificate of Postgres on db\.example:5432 is not trusted: self-signed cert/)
   })

@@ -9,6 +9,18 @@
 import { Server, type ServerOptions, type ServerResponse } from "node:http"
 import { type Socket, Server as SocketServer } from "node:net"
 
+/**
+ * Idle connections outlive those of a load balancer, some of which keep theirs for ten minutes; and a peer that left
+ * without a word is noticed.
+ *
+ * Pitfall: the default of Node, 5 seconds. A request that a load balancer sends just then gets no answer.
+ */
+export const keptConnections = {
+  keepAliveTimeout: 620_000,
+  keepAlive: true,
+  keepAliveInitialDelay: 30_000
+} as const satisfies ServerOptions
+
 /** Milliseconds without a request after which idle connections are closed. */
 const quiet = 100
 
@@ -22,7 +34,7 @@ export class ClosingServer extends Server {
   #closesIdle = false
 
   constructor(options: ServerOptions = {}) {
-    super(options)
+    super({ ...keptConnections, ...options })
     this.on("connection", (socket) => {
       this.#connections.add(socket)
       this.#silent.add(socket)

@@ -7,6 +7,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
+import { keptConnections } from "./ClosingServer.ts"
 import type { Listener } from "./settings/Settings.ts"
 
 /** Why a load balancer should send no clients now: a sentence for the operator. `undefined`: it should. */
@@ -43,5 +44,7 @@ export const layerAdmin = (
   metrics: Metrics = Effect.succeed
 ) =>
   HttpRouter.serve(routes(unready, metrics), { disableLogger: true, disableListenLog: true }).pipe(
-    Layer.provide(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: "1 second" }))
+    Layer.provide(
+      NodeHttpServer.layer(() => createServer(keptConnections), { host, port, gracefulShutdownTimeout: "1 second" })
+    )
   )

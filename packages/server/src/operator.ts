@@ -7,7 +7,6 @@
  */
 import { isStorable, maxPageSize, OperatorAccounts, type User } from "@narthex/core"
 import { rotateSigningKeys } from "@narthex/http"
-import { migrate } from "@narthex/postgres"
 import { Console, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { layerMasterSecret } from "./identity.ts"
@@ -16,7 +15,7 @@ import { regionCommands } from "./regionCommands.ts"
 import { modeText } from "./settings/mode.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { settingsText } from "./settings/settingsTable.ts"
-import { layerDatabase, layerStorage } from "./store.ts"
+import { layerStorage, migrated } from "./store.ts"
 
 const instant = (at: DateTime.Utc | null) => (at === null ? "-" : DateTime.formatIso(at))
 
@@ -129,7 +128,7 @@ export const operatorCommands = (settings: Settings) => {
     ).pipe(
       Command.withDescription("Say in which mode this process runs and why, and list every setting without values")
     ),
-    Command.make("migrate", {}, () => Effect.provide(migrate, layerDatabase(settings, "attach"))).pipe(
+    Command.make("migrate", {}, () => migrated(settings, "attach")).pipe(
       Command.withDescription("Migrate the database schema")
     )
   ] as const

@@ -1,6 +1,7 @@
 /** Runs a composition as a process: settings, start, announcement (docs/design/settings.md S6), orderly end (S7). */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { StorageError } from "@narthex/core"
 import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
 import { CliError, Command } from "effect/cli"
 import { type Addresses, settleAddresses } from "./addresses.ts"
@@ -69,6 +70,7 @@ export class CannotStart extends Schema.TaggedError<CannotStart>()("CannotStart"
 /** The error's message, or that of its cause where it has none of its own, as a listener that cannot bind its port. */
 const sentence = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
+  if (error instanceof StorageError) return error.line
   return error.message === "" && error.cause !== undefined ? sentence(error.cause) : error.message
 }
 

@@ -1,10 +1,10 @@
 /**
  * The store of a process: the embedded Postgres, or the one of `DATABASE_URL`; migrated, with its regions.
  */
-import { RegionCatalog, RegionId } from "@narthex/core"
+import { RegionCatalog, RegionId, type StorageError } from "@narthex/core"
 import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
-import { Database, migrate, PostgresStorage } from "@narthex/postgres"
-import { Effect, Layer, Option, Schema } from "effect"
+import { Database, migrate, PostgresStorage, whyUnusable } from "@narthex/postgres"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The catalog does not have the region of `NARTHEX_REGION`. */
@@ -55,10 +55,34 @@ const layerRegions = ({ region, regions }: Settings, use: StoreUse) =>
     })
   )
 
+/** The store cannot be used at the start. `reason` says why, and what to do. */
+export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
+
+const explained =
+  ({ database }: Settings) =>
+  (error: StorageError) =>
+    new StoreUnusable({
+      reason:
+        database === null
+          ? `The embedded store: ${error.line}`
+          : whyUnusable(Redacted.value(database.url), "DATABASE_URL")(error).sentence
+    })
+
+/** Brings the schema up to date. */
+export const migrated = (settings: Settings, use: StoreUse) =>
+  Effect.provide(migrate, layerDatabase(settings, use)).pipe(
+    Effect.catchTag("StorageError", (error) => Effect.fail(explained(settings)(error)))
+  )
+
 /** Every storage port, on a migrated schema. */
 export const layerStorage = (settings: Settings, use: StoreUse = "own") =>
   layerRegions(settings, use).pipe(
     Layer.provideMerge(PostgresStorage.layer),
     Layer.provideMerge(Layer.effectDiscard(migrate)),
-    Layer.provideMerge(layerDatabase(settings, use))
+    Layer.provideMerge(layerDatabase(settings, use)),
+    Layer.catchTag("StorageError", (error) => Layer.effectContext(Effect.fail(explained(settings)(error))))
   )

@@ -33,6 +33,23 @@ const serving = async () => {
   return { agent, arrived, ask, closed, server }
 }
 
+describe("a server behind a load balancer", () => {
+  it("keeps an idle connection for longer than ten minutes", async () => {
+    const server = new ClosingServer({ requestTimeout: 60_000 })
+    server.on("request", (_, response) => response.end())
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    // The list of addresses of a listening server has one form.
+    const { port } = server.address() as AddressInfo
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const [answer] = await once(get({ host: "127.0.0.1", port, agent }), "response")
+    answer.resume()
+    assert.strictEqual(answer.headers["keep-alive"], "timeout=620")
+    agent.destroy()
+    await new Promise<void>((done) => server.close(() => done()))
+  })
+})
+
 describe("a server that closes", () => {
   it("answers the request in flight, says that the connection ends, and has closed when it is answered", async () => {
     const { agent, arrived, ask, closed } = await serving()

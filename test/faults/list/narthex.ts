@@ -150,16 +150,23 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/narthex/test/postgres.test.ts"],
     faults: [
       {
+        id: "start-any-url",
+        find: ".test(url) && URL.canParse(url)",
+        put: ".test(url)",
+        why: "A URL that is malformed is an option to correct, and the option that has it is named."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/postgres/src/database/whyUnusable.ts",
+    tests: ["packages/narthex/test/postgres.test.ts"],
+    faults: [
+      {
         id: "start-shows-password",
         find: 'const said = secret || text === "" ?',
         put: 'const said = text === "" ?',
         why: "What the server says is not passed on where it has the password."
-      },
-      {
-        id: "start-any-url",
-        find: ".test(url) && URL.canParse(url) ?",
-        put: ".test(url) ?",
-        why: "A URL that is malformed is an option to correct, and the option that has it is named."
       },
       {
         id: "start-without-tls",

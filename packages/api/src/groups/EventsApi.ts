@@ -25,7 +25,9 @@ const stream = {
   headers: { "last-event-id": Schema.optionalKey(Schema.String) },
   query: {
     types: Schema.optionalKey(Schema.String),
-    bookmarks: Schema.optionalKey(Schema.String)
+    bookmarks: Schema.optionalKey(Schema.String),
+    // Spelled as `EventSource` spells it: its substitutes send the position here.
+    lastEventId: Schema.optionalKey(Schema.String)
   },
   success: EventStream,
   error: NotAcceptableProblem

@@ -82,6 +82,10 @@ export const parameterCatalog: Readonly<Record<string, ParameterEntry>> = {
     text: "The id of the last event that arrived: the stream goes on after it. Left out: it begins with the next event.",
     example: ids.event
   },
+  lastEventId: {
+    text: "The same as the header `Last-Event-ID`, for clients that cannot send it. The header takes precedence.",
+    example: ids.event
+  },
   confirm_self_lockout: {
     text: "`true` confirms a change by which the caller loses rights of their own.",
     example: "true"

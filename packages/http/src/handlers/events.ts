@@ -27,7 +27,7 @@ import { eventStreamHeaders, Transport } from "../transport/Transport.ts"
 interface StreamCall {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly headers: { readonly "last-event-id"?: string }
-  readonly query: { readonly types?: string; readonly bookmarks?: string }
+  readonly query: { readonly types?: string; readonly bookmarks?: string; readonly lastEventId?: string }
 }
 
 interface HistoryQuery {
@@ -69,7 +69,7 @@ export const EventsHandlers = HttpApiBuilder.group(
             ...streamRightOf(yield* Principal, project_id),
             types: (query.types ?? "").split(",").filter((type) => type !== ""),
             bookmarks: query.bookmarks === "1",
-            last_event_id: headers["last-event-id"],
+            last_event_id: headers["last-event-id"] ?? query.lastEventId,
             open: answer.open
           })
           .pipe(Effect.tapErrorTag("TooManyStreams", announceLimit))

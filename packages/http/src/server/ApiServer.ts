@@ -24,7 +24,14 @@ export interface ListenOptions {
   readonly createServer?: () => Server | Http2Server | Http2SecureServer
 }
 
-const http1 = () => createHttp1Server({ requestTimeout: 60_000 })
+/** Idle connections outlive those of load balancers, and a peer that left without a word is noticed. */
+const http1 = () =>
+  createHttp1Server({
+    requestTimeout: 60_000,
+    keepAliveTimeout: 620_000,
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000
+  })
 
 const serving = ({ createServer = http1, grace, host, port }: ListenOptions) =>
   HttpRouter.serve(Layer.provideMerge(DirectApi.layer, ApiRoutes), {

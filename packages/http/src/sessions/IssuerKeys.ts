@@ -1,8 +1,9 @@
 /**
  * The public keys of a configured issuer: found by discovery, cached, and fetched again when they may have changed.
  *
- * The set is valid for ten minutes. An unknown `kid` causes a fetch, but not within 30 seconds of the last one, so forged
- * `kid`s cannot overload the issuer. A failed attempt is not repeated for five seconds, and while the issuer is down the
+ * The set is valid for ten minutes. An unknown `kid`, or a signature that does not fit its key, causes a fetch, but not
+ * within 30 seconds of the last one, so forged tokens cannot overload the issuer. A member of the set that is no key is
+ * ignored. A failed attempt is not repeated for five seconds, and while the issuer is down the
  * last good set is used for a day. Concurrent callers share an attempt, which takes at most five seconds; issuers do not
  * affect each other.
  */
@@ -21,18 +22,16 @@ const failureCoolDownMillis = 5_000
 const lastGoodMillis = 24 * 3_600_000
 
 const Discovery = Schema.Struct({ issuer: Schema.String, jwks_uri: Schema.String })
-const JwkSet = Schema.Struct({
-  keys: Schema.Array(
-    Schema.StructWithRest(Schema.Struct({ kty: Schema.String, kid: Schema.optionalKey(Schema.String) }), [
-      Schema.Record(Schema.String, Schema.Unknown)
-    ])
-  )
-})
+const Jwk = Schema.StructWithRest(Schema.Struct({ kty: Schema.String, kid: Schema.optionalKey(Schema.String) }), [
+  Schema.Record(Schema.String, Schema.Unknown)
+])
+const isJwk = Schema.is(Jwk)
+const JwkSet = Schema.Struct({ keys: Schema.Array(Schema.Unknown) })
 
 /** A key set: as the library selects keys from it, and as it was published. */
 export interface KeySet {
   readonly pick: ReturnType<typeof createLocalJWKSet>
-  readonly jwks: (typeof JwkSet.Type)["keys"]
+  readonly jwks: ReadonlyArray<typeof Jwk.Type>
   readonly fetched_at: number
 }
 
@@ -65,7 +64,8 @@ const fetchSet = Effect.fn("IssuerKeys.fetch")(function* (issuer: string) {
       reason: "its jwks_uri is not https, and not on loopback together with the issuer"
     })
   }
-  const { keys } = yield* Effect.flatMap(fetchJson(uri, mostBytes), decoded(JwkSet, uri))
+  const published = yield* Effect.flatMap(fetchJson(uri, mostBytes), decoded(JwkSet, uri))
+  const keys = published.keys.filter(isJwk)
   const pick = yield* Effect.try({
     try: () => createLocalJWKSet({ keys: [...keys] }),
     catch: () => new FetchFailed({ url: uri, reason: "the document is not a key set" })

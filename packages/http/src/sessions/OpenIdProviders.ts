@@ -69,12 +69,12 @@ const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvide
     const unavailable = () => new ProviderUnavailable({ provider: provider.id })
     const jwks = yield* Effect.mapError(keys.current, unavailable)
     const payload = yield* signed(token, provider, jwks).pipe(
-      Effect.catchTag("NoSuchKey", () =>
+      Effect.catchTag("KeyUnfit", (unfit) =>
         Effect.flatMap(Effect.mapError(keys.newerThan(jwks), unavailable), (newer) =>
-          Option.isSome(newer) ? signed(token, provider, newer.value) : Effect.fail(new NoSuchKey({}))
+          Option.isSome(newer) ? signed(token, provider, newer.value) : Effect.fail(unfit)
         )
       ),
-      Effect.catchTag("NoSuchKey", () => Effect.fail(refuse("its key is not in the provider's key set")))
+      Effect.catchTag("KeyUnfit", ({ cause }) => Effect.fail(refuse(cause)))
     )
 
     const now = (yield* Clock.currentTimeMillis) / 1000
@@ -102,8 +102,11 @@ const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvide
   })
 })
 
-/** The set has no key for this token, or several. */
-class NoSuchKey extends Schema.TaggedError<NoSuchKey>()("NoSuchKey", {}) {}
+/**
+ * The set has no key for this token, or several, or its key did not sign it: a newer set may, because some providers
+ * publish a new key under the same `kid`.
+ */
+class KeyUnfit extends Schema.TaggedError<KeyUnfit>()("KeyUnfit", { cause: Schema.String }) {}
 
 /** The payload as text, if a key of the set has signed it. */
 const signed = Effect.fnUntraced(function* (token: string, provider: OpenIdProvider, set: KeySet) {
@@ -112,8 +115,10 @@ const signed = Effect.fnUntraced(function* (token: string, provider: OpenIdProvi
     try: () => compactVerify(token, set.pick, { algorithms }),
     catch: (cause) =>
       cause instanceof errors.JWKSNoMatchingKey
-        ? new NoSuchKey({})
-        : refuse(`its signature is not good: ${String(cause)}`)
+        ? new KeyUnfit({ cause: "its key is not in the provider's key set" })
+        : cause instanceof errors.JWSSignatureVerificationFailed
+          ? new KeyUnfit({ cause: `its signature is not good: ${String(cause)}` })
+          : refuse(`its signature is not good: ${String(cause)}`)
   })
   const payload = utf8(verified.payload)
   const claimed = yield* found(decodeClaimed(payload), "its claims are malformed")

@@ -37,6 +37,25 @@ for (const serving of everyServing)
       "x".repeat(8_000)
     ]
 
+    it.effect("the query parameter lastEventId is the position where the header is missing", () =>
+      Effect.gen(function* () {
+        const { org, token } = yield* signedIn("query@example.com")
+        yield* state(org, counting(1, 3))
+        yield* allRead
+        const stream = yield* opened({ token, path: "/v1/events?lastEventId=null" })
+        yield* stream.until("a gap", ({ events }) => events.length > 0)
+        assert.strictEqual(envelope(stream.events[0]?.data).type, "resume.gap.v1")
+        const latest_id = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
+        const resumed = yield* opened({
+          token,
+          path: `/v1/events?lastEventId=${latest_id}`,
+          headers: ["Last-Event-ID: null"]
+        })
+        yield* resumed.until("a gap", ({ events }) => events.length > 0)
+        assert.strictEqual(envelope(resumed.events[0]?.data).type, "resume.gap.v1")
+      })
+    )
+
     it.effect.each(malformed.map((id) => [id.slice(0, 40), id] as const))(
       "Last-Event-ID %s is a gap: malformed",
       ([, id]) =>

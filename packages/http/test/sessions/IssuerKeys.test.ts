@@ -61,6 +61,30 @@ describe("a provider's keys", () => {
     })
   )
 
+  it.effect("a provider's new key under the same kid is fetched once the cool-down is over", () =>
+    Effect.gen(function* () {
+      const { hostile, presenting, token } = yield* started
+      yield* presenting(token)
+      const replaced = nextToken(hostile, "rsa-1")
+      hostile.answers.jwks = json({ keys: [jwkOf(keys.next, { kid: "rsa-1", alg: "RS256" })] })
+      assert.strictEqual((yield* Effect.flip(presenting(replaced)))._tag, "InvalidIdToken")
+      assert.strictEqual(hostile.counts.jwks, 1)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* presenting(replaced)).subject, "person-1")
+      assert.strictEqual((yield* Effect.flip(presenting(token)))._tag, "InvalidIdToken")
+      assert.strictEqual(hostile.counts.jwks, 2)
+    })
+  )
+
+  it.effect("a provider's keys are used beside odd members of its key set", () =>
+    Effect.gen(function* () {
+      const { hostile, presenting, token } = yield* started
+      const odd = [null, 7, "key", [], {}, { kty: "RSA", kid: 7 }, { kty: "unheard-of", kid: "x" }]
+      hostile.answers.jwks = json({ keys: [...odd, ...hostile.published.jwks.keys] })
+      assert.strictEqual((yield* presenting(token)).subject, "person-1")
+    })
+  )
+
   it.effect("a provider's keys are fetched once in thirty seconds, however many unknown kids are tried", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started

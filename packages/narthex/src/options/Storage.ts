@@ -81,12 +81,12 @@ interface Place {
  */
 const listenable = (url: string, applicationName: string) =>
   Effect.gen(function* () {
-    const { Database } = yield* Effect.promise(() => import("@narthex/postgres"))
+    const { Database, whyUnusable } = yield* Effect.promise(() => import("@narthex/postgres"))
     const asked = Database.use(({ query }) => query<Place>("postgres.listenUrl", place))
     const direct = Database.layer({ url: Redacted.make(url), maxConnections: 1, applicationName, listenUrl: "off" })
     const [there] = yield* asked.pipe(
       Effect.provide(direct, { local: true }),
-      Effect.mapError(postgresFailure(url, "storage.listenUrl"))
+      Effect.mapError((error) => postgresFailure(whyUnusable(url, "storage.listenUrl")(error)))
     )
     const [here] = yield* asked
     if (here?.database === there?.database && here?.server_started === there?.server_started) return
@@ -113,7 +113,9 @@ export const postgres = (url: string, options: PostgresOptions = {}): Storage =>
     Effect.gen(function* () {
       const problem = problemOf("storage", url, aUrl) ?? problemOfMembers("storage", options, optionForms)
       if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
-      const { Database, migrate, PostgresStorage } = yield* Effect.promise(() => import("@narthex/postgres"))
+      const { Database, migrate, PostgresStorage, whyUnusable } = yield* Effect.promise(
+        () => import("@narthex/postgres")
+      )
       const { applicationName = "narthex", listenUrl, maxConnections = 20 } = options
       const listening =
         listenUrl === undefined ? {} : { listenUrl: listenUrl === "off" ? ("off" as const) : Redacted.make(listenUrl) }
@@ -122,7 +124,9 @@ export const postgres = (url: string, options: PostgresOptions = {}): Storage =>
       return PostgresStorage.layer.pipe(
         Layer.provide(Layer.effectDiscard(Effect.andThen(direct, migrate))),
         Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections, applicationName, ...listening })),
-        Layer.catchTag("StorageError", (error) => Layer.effectContext(Effect.fail(postgresFailure(url)(error))))
+        Layer.catchTag("StorageError", (error) =>
+          Layer.effectContext(Effect.fail(postgresFailure(whyUnusable(url, "storage")(error))))
+        )
       )
     })
   )

@@ -1,122 +1,23 @@
-/**
- * Why Postgres cannot be used when a control plane is made, for the person who gave its URL (docs/design/library.md
- * N41). What has to be corrected is `invalid_options`; what may pass is `unavailable`.
- *
- * Pitfall: quoting the URL, or what a driver says about it. Both may have the password.
- */
+/** What is wrong with the URL of a Postgres database, as an error of the host (docs/design/library.md N41). */
 import { NarthexError, problemCatalog } from "@narthex/api"
-import type { StorageError } from "@narthex/core"
+import type { Unusable } from "@narthex/postgres"
 import { invalidOptions } from "../failures/failures.ts"
-
-const formOfUrl =
-  "Expected postgresql://user:password@host:5432/database, with special characters of user and password percent-encoded."
-
-const unavailable = (detail: string, cause?: unknown) => {
-  const { status, title } = problemCatalog.unavailable
-  return new NarthexError({ code: "unavailable", status, title, detail, ...(cause === undefined ? {} : { cause }) })
-}
-
-/** What a URL names. Its parameters take precedence, as for the driver. */
-const partsOf = (text: string) => {
-  const url = URL.parse(text)
-  const of = (parameter: string, part = "") => url?.searchParams.get(parameter) ?? part
-  const host = of("host", url?.hostname) || "localhost"
-  return {
-    host,
-    address: host.startsWith("/") ? host : `${host}:${of("port", url?.port) || "5432"}`,
-    user: of("user", url?.username),
-    database: of("dbname", url?.pathname.slice(1)),
-    password: of("password", url?.password)
-  }
-}
-
-type Parts = ReturnType<typeof partsOf>
-
-/** Instead of a code, which the driver does not give. */
-const noTls = "no TLS"
-
-/** SQLSTATE (Postgres, appendix A) or the code of the socket → what to correct. */
-const toCorrect: Readonly<Record<string, (parts: Parts, said: string) => string>> = {
-  "3D000": ({ address, database }) =>
-    // A URL with a mistake may have a part of the password here.
-    `the database ${/^[\w-]{1,63}$/.test(database) ? `"${database}" ` : ""}does not exist on ${address}. Create it, or correct the URL.`,
-  "28P01": ({ address, user }) =>
-    `Postgres on ${address} refused the password of the user "${user}". Correct the URL, with special characters percent-encoded.`,
-  [noTls]: ({ address }) =>
-    `Postgres on ${address} offers no TLS, and sslmode= of the URL asks for it. Switch TLS on in the server, or ask for sslmode=prefer or disable.`,
-  "28000": ({ address, user }, said) =>
-    `Postgres on ${address} refused the user "${user}"${said}. Correct the URL, or the access rules of the server.`,
-  "42501": ({ address, user }, said) =>
-    `the user "${user}" may not create tables on ${address}${said}. Grant it CREATE on the schema, or make it the owner of the database.`
-}
-
-/** The same → what may pass. */
-const toWaitFor: Readonly<Record<string, (parts: Parts) => string>> = {
-  ENOTFOUND: ({ host }) => `the host "${host}" cannot be resolved. Correct the URL, or check DNS.`,
-  EAI_AGAIN: ({ host }) => `the host "${host}" cannot be resolved. Correct the URL, or check DNS.`,
-  ECONNREFUSED: ({ address }) => `nothing listens on ${address}. Start Postgres, or correct the URL.`,
-  ENOENT: ({ address }) => `nothing listens on ${address}. Start Postgres, or correct the URL.`,
-  "57P03": ({ address }) => `Postgres on ${address} is starting or stopping. Try again.`,
-  "53300": ({ address }) =>
-    `Postgres on ${address} has no connection left. Lower maxConnections, or raise max_connections of the server.`
-}
-
-/** What the driver says about a URL, which it reads when it first connects. */
-const unreadable = /^(Invalid|Unsupported|Unrecognized) .*\bURL\b|^Startup parameter .* must not contain NUL/
-/** The codes of TLS (Node, `tls`; OpenSSL, `X509_V_ERR`) for a certificate that this machine does not trust. */
-const untrusted = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_|INVALID_(CA|PURPOSE))/
 
 /** What has to be corrected in a URL before anything is sent, as a sentence; `undefined`: nothing that is seen. */
 export const problemOfUrl = (option: string, url: string): string | undefined =>
-  /^postgres(ql)?:\/\//i.test(url) && URL.canParse(url) ? undefined : `${option}: the URL is unusable. ${formOfUrl}`
+  /^postgres(ql)?:\/\//i.test(url) && URL.canParse(url)
+    ? undefined
+    : `${option}: the URL is unusable. Expected postgresql://user:password@host:5432/database, with special characters of user and password percent-encoded.`
 
-/** The error of a start for a failure of the storage behind this URL. `option`: the one that has the URL. */
-export const postgresFailure =
-  (url: string, option = "storage") =>
-  (error: StorageError): NarthexError => {
-    const parts = partsOf(url)
-    const { code: given = "", text } = error.failure
-    const code = given === "" && text === "The server does not support TLS" ? noTls : given
-    const secret = parts.password !== "" && [parts.password, unescaped(parts.password)].some((it) => text.includes(it))
-    const said = secret || text === "" ? "" : `: ${text.replace(/\.$/, "")}`
-    const cause = secret ? undefined : error
-    if (code === "" && unreadable.test(text))
-      return invalidOptions(`${option}: the URL is unusable${said}. ${formOfUrl}`, cause)
-    if (code === "" && text === "No username configured")
-      return invalidOptions(`${option}: the URL names no user, and neither does the variable USER. ${formOfUrl}`, cause)
-    const correct = toCorrect[code]
-    if (correct !== undefined) return invalidOptions(`${option}: ${correct(parts, said)}`, cause)
-    if (untrusted.test(code))
-      return invalidOptions(
-        `${option}: the certificate of Postgres on ${parts.address} is not trusted${said}. Name its authority in NODE_EXTRA_CA_CERTS, and the host that it was made for in the URL.`,
-        cause
-      )
-    // Of such a URL, what is read as the host may be a part of the password.
-    if (/@[^?]*@|#/.test(url))
-      return invalidOptions(`${option}: the URL has an @ or # that is not percent-encoded. ${formOfUrl}`)
-    const wait = toWaitFor[code]
-    if (wait !== undefined) return unavailable(`${option}: ${wait(parts)}`, cause)
-    if (/timed out/i.test(text))
-      return unavailable(
-        `${option}: Postgres on ${parts.address} did not answer in time. Check the URL, and firewalls between here and there.`,
-        cause
-      )
-    if (/password/i.test(text) && said !== "" && code === "")
-      return invalidOptions(
-        `${option}: Postgres on ${parts.address} asks for a password${said}. Correct the URL.`,
-        cause
-      )
-    const why = [code, said.slice(2)].filter((it) => it !== "").join(": ")
-    return unavailable(
-      `${option}: Postgres on ${parts.address} failed: ${why === "" ? "it gave no reason" : why}.`,
-      cause
-    )
-  }
-
-const unescaped = (text: string) => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+/** What has to be corrected is `invalid_options`; what may pass is `unavailable`. */
+export const postgresFailure = ({ cause, correct, sentence }: Unusable): NarthexError => {
+  if (correct) return invalidOptions(sentence, cause)
+  const { status, title } = problemCatalog.unavailable
+  return new NarthexError({
+    code: "unavailable",
+    status,
+    title,
+    detail: sentence,
+    ...(cause === undefined ? {} : { cause })
+  })
 }
