@@ -39,7 +39,7 @@ import { yieldFully } from "../machine/yieldFully.ts"
 import { asComputeFailed, type DriverFailure } from "./asComputeFailed.ts"
 import { branchFences } from "./BranchFences.ts"
 import { branchLocks } from "./BranchLocks.ts"
-import { dataOfBranch } from "./branchData.ts"
+import { clusterOfBranch, dataOfBranch, isFileName } from "./branchData.ts"
 import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
 import { computeLinks } from "./ComputeLinks.ts"
 import { copyPlaces, diskRoom, hasReserve, spaceOf } from "./copyRoom.ts"
@@ -65,9 +65,6 @@ export const layer = (options: LocalComputeOptions): Layer.Layer<ComputeDriver, 
 export const layerStandby = (
   options: LocalComputeOptions & StandbyOptions
 ): Layer.Layer<ComputeDriver, LocalPostgresFailure> => Layer.effect(ComputeDriver, make(options, options))
-
-/** Ids become file names here, and the domain does not restrict their form. */
-const fileNameForm = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
 const refuse = (reason: string) => Effect.fail(new ImpossibleRequest({ reason }))
 
@@ -95,10 +92,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   const withRoom = diskRoom(disk)
   const settled = dataOfBranch(branches, machine)
 
-  const clusterOf = (branch: BranchId) =>
-    fileNameForm.test(branch)
-      ? Effect.succeed(clusterAt(join(branches, branch), "compute"))
-      : refuse(`${branch} cannot be the name of a directory.`)
+  const clusterOf = clusterOfBranch(branches)
 
   const isRunning = (cluster: Cluster) => Effect.map(findPostmaster(cluster), Option.isSome)
 
@@ -212,7 +206,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   const start = Effect.fn("LocalComputeDriver.start")(function* (wanted: ComputeStart) {
     const { branch_id, endpoint_id, generation, roles } = wanted
     const cluster = yield* clusterOf(branch_id)
-    if (!fileNameForm.test(endpoint_id)) return yield* refuse(`${endpoint_id} cannot be part of a path.`)
+    if (!isFileName(endpoint_id)) return yield* refuse(`${endpoint_id} cannot be part of a path.`)
     const elsewhere = (yield* links.of(endpoint_id)).some((it) => it.cluster !== cluster.directory)
     if (elsewhere) yield* stop(endpoint_id)
     const name = `${endpoint_id}.${generation}`

@@ -30,7 +30,8 @@ import {
 } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Duration, Effect, Layer, Option, type Redacted } from "effect"
-import { applyStaticRoles, endStaticSessions, needsStaticRoles, refusalOf } from "./staticRoles.ts"
+import { refusalOf } from "./staticRole.ts"
+import { applyStaticRoles, endStaticSessions, needsStaticRoles } from "./staticRoles.ts"
 
 export interface StaticServer {
   /** Where the proxies reach it: `host:port`, or the absolute path of a socket. */

@@ -18,33 +18,12 @@ import {
   withdrawalsOf
 } from "@narthex/local-postgres"
 import { Database } from "@narthex/postgres"
-import { Clock, DateTime, Effect, Option, type Redacted, Schedule } from "effect"
+import { Clock, Effect, type Redacted, Schedule } from "effect"
 import { ask, onServer, together } from "./adminSession.ts"
-
-const writers = "narthex_writer"
-const readers = "narthex_reader"
-const groups = `('${writers}', '${readers}')`
+import { groupOf, groups, identifier, put, readers, writers } from "./staticRole.ts"
 
 /** Former roles that own objects that another session holds; they have no rights. */
 const formerForm = "^narthex_former_[0-9]+$"
-
-const sessionsPerRole = { read_write: 80, read_only: 20 } as const
-
-const groupOf = ({ access }: ComputeRole) => (access === "read_write" ? writers : readers)
-
-const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
-
-/** Postgres would take any other text for a password and hash it. */
-const verifierForm = /^SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$/
-
-/** Why a role cannot be created. Postgres truncates a name above 63 bytes, so that two names may become one. */
-export const refusalOf = ({ role, verifier }: ComputeRole): string | undefined => {
-  if (/^(pg_|narthex)/.test(role) || ["postgres", "public", "none"].includes(role))
-    return `The role name ${role} is reserved.`
-  if (role === "" || role.includes("\0") || Buffer.byteLength(role) > 63)
-    return "The name of a role must have 1 to 63 bytes."
-  return verifierForm.test(verifier) ? undefined : `The verifier of the role ${role} is not one of SCRAM-SHA-256.`
-}
 
 /** Of a row `r` of `pg_roles`: it was not minted and is none of the groups. */
 const isOperators = `rolname not in ${groups} and (rolname = current_user or not exists (
@@ -164,18 +143,6 @@ const retire = ({ groups: member, name, oid }: Minted): ReadonlyArray<string> =>
   ...member.map((group) => `revoke ${group} from ${identifier(name)}`),
   `alter role ${identifier(name)} rename to narthex_former_${oid}`
 ]
-
-const put = (role: ComputeRole, exists: boolean): ReadonlyArray<string> => {
-  const name = identifier(role.role)
-  const until = Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
-  return [
-    ...(exists ? [] : [`create role ${name} in role ${groupOf(role)}`]),
-    `alter role ${name} with login inherit connection limit ${sessionsPerRole[role.access]}
-     password '${role.verifier}' valid until '${until}'`,
-    `alter role ${name} reset all`,
-    ...(role.access === "read_write" ? [`alter role ${name} set role = '${writers}'`] : [])
-  ]
-}
 
 const former = ask<Pick<Minted, "name" | "oid">>(
   "StaticRoles.former",
