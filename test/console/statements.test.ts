@@ -63,8 +63,9 @@ const frame = ["CredentialStore.bySession", "EventLog.headOf", "OverviewStore.of
 const inside = [...frame, "ProjectStore.find"]
 const shown = [...inside, "OverviewStore.ofProject"]
 
-/** Loops of the API read these, without a request. */
-const isBackground = (operation: string) => operation.startsWith("EventLog.") && operation !== "EventLog.headOf"
+/** Loops of the API send these, without a request. */
+const isBackground = (operation: string) =>
+  operation === "EndpointStore.noteReceiving" || (operation.startsWith("EventLog.") && operation !== "EventLog.headOf")
 
 layer(everything, { excludeTestServices: true, timeout: "60 seconds" })("statements of pages", (it) => {
   it.effect("each page sends the statements for what it shows, and no others, with five projects as with one", () =>

@@ -119,7 +119,7 @@ describe("callers", () => {
       assert.deepInclude(caller, { kind: "api_key", org_id: person.personal_org_id, capability: "read" })
       assert.strictEqual(caller.api_key?.id, api_key.id)
       // The API says the same about the caller.
-      const { org_id: _org, require: _require, ...said } = caller
+      const { again: _again, org_id: _org, require: _require, ...said } = caller
       assert.deepStrictEqual<unknown>(said, await cp.client(secret).auth.whoami())
       assert.strictEqual((await cp.authenticate(`Bearer ${secret}`)).api_key?.id, api_key.id)
       await client.apiKeys.revoke({ api_key_id: api_key.id })

@@ -55,7 +55,7 @@ const created = [
   "host      ep-ID.eu-1.localhost:PORT"
 ]
 const toFollow = "To follow: narthex operation watch UUID --project prj-ID"
-const toConnect = "To connect: narthex psql prj-ID, or narthex connection-string --project prj-ID"
+const toConnect = "To connect: narthex psql shop, or narthex connection-string shop"
 
 const allowed = (label: string) => [
   "Your address, as the API sees it, is 127.0.0.1.",
@@ -67,7 +67,7 @@ const allowed = (label: string) => [
 export const transcripts: Readonly<Record<string, ReadonlyArray<Transcript | Elsewhere>>> = {
   "README.md": [
     { line: "narthex login --context acme", ...cancelled },
-    { line: "narthex project create shop --region eu-1", says: [...created, toFollow, toConnect] },
+    { line: "narthex project create shop", says: [...created, toFollow, toConnect] },
     {
       line: "narthex branch create preview --project shop --ttl 7d --wait",
       says: [

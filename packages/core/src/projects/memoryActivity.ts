@@ -108,7 +108,9 @@ export const makeMemoryActivity = Effect.gen(function* () {
       return row === undefined ? Option.none() : Option.some(yield* useOf(row.endpoint))
     }),
     unused: Effect.gen(function* () {
-      const running = (yield* living).map(({ endpoint }) => endpoint).filter((endpoint) => endpoint.running)
+      const running = (yield* living)
+        .map(({ endpoint }) => endpoint)
+        .filter((endpoint) => endpoint.running && endpoint.reach?.own_roles !== true)
       const found = yield* Effect.forEach(running, (endpoint) =>
         Effect.map(useOf(endpoint), (use) => ({ use, timeout: endpoint.suspend_timeout_seconds }))
       )

@@ -112,10 +112,17 @@ export class Reconciler extends Context.Service<
         return done.filter(Boolean).length
       })
 
-      /** Records the endpoint as suspended if it still is to run in this generation. */
-      const markLost = Effect.fnUntraced(function* ({ endpoint_id, generation }: ComputeDoubt) {
+      /** The locked endpoint, if it still is to run in this generation. */
+      const stillRunning = Effect.fnUntraced(function* ({ endpoint_id, generation }: ComputeDoubt) {
         const endpoint = Option.getOrUndefined(yield* store.lock(endpoint_id))
-        if (endpoint === undefined || !endpoint.running || endpoint.generation !== generation) return false
+        return endpoint === undefined || !endpoint.running || endpoint.generation !== generation ? undefined : endpoint
+      })
+
+      /** Records the endpoint as suspended if it still is to run in this generation. */
+      const markLost = Effect.fnUntraced(function* (compute: ComputeDoubt) {
+        const endpoint = yield* stillRunning(compute)
+        if (endpoint === undefined) return false
+        const { endpoint_id } = compute
         yield* Effect.annotateLogs(Effect.logWarning("A compute is lost. Its endpoint is recorded as suspended."), {
           endpoint_id
         })
@@ -134,10 +141,10 @@ export class Reconciler extends Context.Service<
         })
 
       /** Records how a compute is reached, if it still runs in this generation. */
-      const recordReach = Effect.fnUntraced(function* ({ endpoint_id, generation, reach = null }: Compute) {
-        const endpoint = Option.getOrUndefined(yield* store.lock(endpoint_id))
-        if (endpoint === undefined || !endpoint.running || endpoint.generation !== generation) return
-        yield* store.put(new Endpoint({ ...endpoint, reach, updated_at: yield* DateTime.now }))
+      const recordReach = Effect.fnUntraced(function* (compute: Compute) {
+        const endpoint = yield* stillRunning(compute)
+        if (endpoint === undefined) return
+        yield* store.put(new Endpoint({ ...endpoint, reach: compute.reach ?? null, updated_at: yield* DateTime.now }))
       })
 
       /**

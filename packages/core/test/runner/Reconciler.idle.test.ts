@@ -46,8 +46,8 @@ describe("Suspending idle computes", () => {
       Effect.gen(function* () {
         const { endpoint } = yield* suspendable(1)
         const store = yield* EndpointStore
-        yield* pass(60)
         yield* report(endpoint.id, { connections: 0 })
+        yield* pass(60)
         assert.strictEqual(yield* suspended, 1)
         const reach = { tls: null, own_roles: true }
         yield* store.put(new Endpoint({ ...(yield* endpointNow(endpoint.id)), reach }))

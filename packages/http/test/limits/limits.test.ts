@@ -1,11 +1,11 @@
 /** Rate limits (docs/design/identity.md I44–I47): who is counted, what is refused, and what the headers say. */
 import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
-import { defaultEventSettings, EventSettings, makeKeySecret } from "@narthex/core"
-import { Effect, Layer, Redacted } from "effect"
+import { makeKeySecret } from "@narthex/core"
+import { Effect, Redacted } from "effect"
 import { defaultRateLimits } from "../../src/limits/RateLimits.ts"
 import { Ahead, everyServing, idToken, memoryApi } from "../support/apiOver.ts"
-import { address, arrive, type Caller, key, refused, withToken } from "../support/story.ts"
+import { address, type Caller, key, refused, withToken } from "../support/story.ts"
 import { type Answer, call } from "../support/wire.ts"
 
 const limits = {
@@ -294,17 +294,6 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
       const found = () => who.call("POST", "/v1/orgs", { body: { name: "Team" } })
       for (let i = 0; i < 3; i++) assert.strictEqual((yield* found()).status, 201)
       limited(yield* found(), "organization_creation", "q=3;w=3600")
-    })
-  )
-})
-
-const none = { streams: 0, org_streams: 10, instance_streams: 10, opens: 10 }
-const noStreams = Layer.succeed(EventSettings, { ...defaultEventSettings, limits: none })
-layer(memoryApi().pipe(Layer.provide(noStreams)), { excludeTestServices: true })("a limit on open streams", (it) => {
-  it.effect("too many open streams are 429, with the headers of every other limit", () =>
-    Effect.gen(function* () {
-      const who = yield* arrive()
-      limited(yield* who.call("GET", "/v1/events"), "streams", "q=0")
     })
   )
 })

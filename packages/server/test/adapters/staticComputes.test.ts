@@ -148,7 +148,9 @@ layer(testDatabase, { excludeTestServices: true })("static computes", (it) => {
       yield* first.start(b)
       const { roles: _, ...compute } = a
       const second = yield* instance(one)
-      assert.deepStrictEqual(yield* second.running, [{ ...compute, address: one }])
+      assert.deepStrictEqual(yield* second.running, [
+        { ...compute, address: one, reach: { tls: null, own_roles: true } }
+      ])
       yield* second.stop(a.endpoint_id)
       yield* second.stop(a.endpoint_id)
       const left = (yield* first.running).map(({ endpoint_id }) => endpoint_id)

@@ -6,6 +6,9 @@ import { call } from "../Caller.ts"
 import { dial } from "../Session.ts"
 import { type Attack, hold, type Means, pause, post } from "./Attack.ts"
 
+/** A name that a role of the platform could have: the proxy asks it for a proof. */
+const madeUp = (lane: number, round = 0) => `role_${`${lane}x${round}`.padStart(16, "0")}`
+
 /** A startup packet of protocol 3 for a made-up user, which the proxy routes by the endpoint in `options`. */
 const startup = (endpoint: string, user: string) => {
   const pairs = ["user", user, "database", "postgres", "options", `endpoint=${endpoint}`, ""].join("\0")
@@ -26,8 +29,8 @@ const ask = async ({ victim }: Means, from: string, user: string, stopped: Abort
 }
 
 /**
- * The answer to a socket that asked, which is closed `held` milliseconds later. R: the compute was reached and asks for a
- * password. E: the proxy refused.
+ * The answer to a socket that asked, which is closed `held` milliseconds later. R: the proxy asks for a
+ * proof. E: the proxy refused.
  */
 const answerTo = async (socket: Socket, stopped: AbortSignal, held: (answer: string) => number) => {
   try {
@@ -53,7 +56,7 @@ export const strangers: ReadonlyArray<Attack> = [
     // The proxy may also close without an answer.
     effective: ["answered R", "answered E", "closed"],
     turn: async (means, lane, _round, stopped) => {
-      const socket = await ask(means, `127.0.2.${1 + (lane % 100)}`, `stranger_${lane}`, stopped)
+      const socket = await ask(means, `127.0.2.${1 + (lane % 100)}`, madeUp(lane), stopped)
       return answerTo(socket, stopped, () => hold)
     }
   },
@@ -62,7 +65,7 @@ export const strangers: ReadonlyArray<Attack> = [
     lanes: 20,
     effective: ["answered R"],
     turn: async (means, lane, round, stopped) => {
-      const socket = await ask(means, `127.0.4.${1 + lane}`, `stranger_${lane}_${round}`, stopped)
+      const socket = await ask(means, `127.0.4.${1 + lane}`, madeUp(lane, round), stopped)
       return answerTo(socket, stopped, (answer) => (answer === "answered R" ? 0 : 50))
     }
   },
@@ -71,7 +74,7 @@ export const strangers: ReadonlyArray<Attack> = [
     lanes: 10,
     effective: ["asked"],
     turn: async (means, lane, round, stopped) => {
-      const socket = await ask(means, `127.0.5.${1 + lane}`, `stranger_${lane}_${round}`, stopped)
+      const socket = await ask(means, `127.0.5.${1 + lane}`, madeUp(lane, round), stopped)
       await setImmediate()
       socket.destroy()
       return "asked"
