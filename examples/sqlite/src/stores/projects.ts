@@ -187,7 +187,8 @@ const roles = Effect.gen(function* () {
           return { count: Number(row?.["n"]), roles: newest }
         })
       ),
-    revokeAgentRoles: (branch, now) => revoke(now, "doc ->> 'branch_id' = ?1 and doc ->> 'minted_by_agent' and doc ->> 'access' = 'read_write'", branch),
+    revokeAgentRoles: (branch, now) =>
+      revoke(now, "doc ->> 'branch_id' = ?1 and doc ->> 'minted_by_agent' and doc ->> 'access' = 'read_write'", branch),
     revoke: (which, now) => revoke(now, ...matching(which)),
     handOver: (org, from, to, now) =>
       change(() => ({ minted_by: to, api_key_id: null, api_key_name: null }), ofMember, ...member(org, from, now)),
