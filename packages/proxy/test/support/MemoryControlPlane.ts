@@ -7,6 +7,7 @@ import type { ActivityPayload, RefusalsPayload } from "@narthex/api"
 import {
   BranchId,
   type CancelNotice,
+  type ComputeReach,
   EndpointId,
   IpRule,
   ProjectId,
@@ -76,6 +77,8 @@ export class MemoryControlPlane {
   readonly verifiers = new Map([[role, verifierOf(role)]])
   /** Whether the server has roles of its operator's own. */
   ownRoles = false
+  /** Over what the compute is reached. */
+  tls: ComputeReach["tls"] = null
   loads = 0
   readonly #compute: Startable
   readonly #changes: PubSub.PubSub<Change>
@@ -131,6 +134,7 @@ export class MemoryControlPlane {
             address: running && !this.suspended ? address : null,
             generation: running && !this.suspended ? generation + this.restarts : null,
             own_roles: this.ownRoles,
+            tls: this.tls,
             ...(name === undefined ? {} : { verifier: this.verifiers.get(name) ?? null })
           } as const
           yield* this.answering
@@ -163,7 +167,7 @@ export class MemoryControlPlane {
           if (this.full) return yield* new TooManyComputes({ endpoint_id })
           if (this.stuck) return yield* new WakeTimedOut({ endpoint_id })
           const address = yield* Effect.promise(() => this.#compute.start())
-          return { address, generation: this.#compute.generation }
+          return { address, generation: this.#compute.generation, tls: this.tls }
         }),
       cancel: (notice) =>
         Effect.gen({ self: this }, function* () {
