@@ -131,8 +131,8 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "static-left-behind",
-        find: "yield* together([carefully(withdrawals)])",
-        put: "yield* Effect.void",
+        find: "    yield* withdrawAll\n",
+        put: "",
         why: "What a role left for PUBLIC ends with its rights."
       },
       {
