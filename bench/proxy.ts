@@ -6,13 +6,14 @@
  * is that of the process. Relays take turns, every second round in reverse order; a ratio compares two turns of one
  * round, and results are medians of the rounds with minimum and maximum.
  *
- * Parts: relay, workers, connect, copy, memory, refuse, match. Default: all. `workers` compares a worker for each core
+ * Parts: relay, processes, connect, copy, memory, refuse, match. Default: all. `processes` compares a process for each core
  * with a bare pipe for each, and with HAProxy with as many threads.
  */
 import { execFileSync } from "node:child_process"
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
+import { password, role } from "../packages/proxy/test/support/credentials.ts"
 import { matchCost } from "./proxyAllowlist.ts"
 import { connections, copyOut, openSessions, pgbench, refusals, type Work } from "./proxyClients.ts"
 import { binaries, endpoint_id, startCluster } from "./proxyCluster.ts"
@@ -24,7 +25,7 @@ const [seconds, rounds, sessions] = [2, 3, 4].map((at, n) => Number(process.argv
   number,
   number
 ]
-const parts = (process.argv[5] ?? "relay,workers,connect,copy,memory,refuse,match").split(",")
+const parts = (process.argv[5] ?? "relay,processes,connect,copy,memory,refuse,match").split(",")
 const bin = binaries()
 const folder = mkdtempSync(join(tmpdir(), "narthex-bench-proxy-"))
 // PgBouncer reads its settings as another user.
@@ -113,6 +114,8 @@ const measureMemory = async (relays: ReadonlyArray<Relay>) => {
   return grown
 }
 
+// For pgbench and psql.
+process.env["PGPASSWORD"] = password
 const cluster = await startCluster(bin)
 const running: Array<Relay> = []
 const started = async (relay: Promise<Relay | undefined>) => {
@@ -133,7 +136,7 @@ try {
   ]
   const about = ["-out", join(folder, "cert.pem"), "-days", "2", "-subj", "/CN=localhost"]
   execFileSync("openssl", ["req", "-x509", ...key, ...about], { stdio: "pipe" })
-  execFileSync(join(bin, "pgbench"), ["-i", "-q", "-s", "1", `host=${cluster.socket} user=app dbname=postgres`], {
+  execFileSync(join(bin, "pgbench"), ["-i", "-q", "-s", "1", `host=${cluster.socket} user=${role} dbname=postgres`], {
     stdio: "pipe"
   })
   const narthex = await started(startNode("Narthex", "proxy", cluster.address, folder))
@@ -142,9 +145,9 @@ try {
   const pgbouncer = await started(startPgbouncer(cluster.address, folder))
   const relays = [direct, ...narthex, ...pipe, ...haproxy, ...pgbouncer]
   const connection = ({ name, port }: Relay) => {
-    if (name === direct.name) return `host=${cluster.socket} user=app dbname=postgres`
+    if (name === direct.name) return `host=${cluster.socket} user=${role} dbname=postgres`
     const options = name === "Narthex" ? ` options='endpoint=${endpoint_id}'` : ""
-    return `host=127.0.0.1 port=${port} user=app dbname=postgres sslmode=disable${options}`
+    return `host=127.0.0.1 port=${port} user=${role} dbname=postgres sslmode=disable${options}`
   }
   const bench = (flags: ReadonlyArray<string>) => (relay: Relay) => pgbench(bin, connection(relay), seconds, flags)
 
@@ -157,7 +160,7 @@ try {
         ["HAProxy", "rate"]
       ])
     }
-  if (parts.includes("workers")) {
+  if (parts.includes("processes")) {
     const cores = availableParallelism()
     const all = [
       direct,
@@ -166,7 +169,7 @@ try {
       ...(await started(startHaproxy(cluster.address, folder, cores)))
     ]
     const turns = await takeTurns(all, bench(["-c", "16", "-j", String(cores)]))
-    report(`workers of 16 sessions: a transaction, ${cores} workers or threads`, turns, [
+    report(`processes of 16 sessions: a transaction, ${cores} processes or threads`, turns, [
       ["bare pipe", "cpu"],
       ["bare pipe", "rate"],
       ["HAProxy", "cpu"],
@@ -206,7 +209,7 @@ try {
     // compiler.
     const all = [
       ...before,
-      ...(parts.includes("workers") ? await started(startNode("processes", "processes", address, folder)) : [])
+      ...(parts.includes("processes") ? await started(startNode("processes", "processes", address, folder)) : [])
     ]
     for (const { port } of all) await connections(port, seconds)
     report("a connection: 16 at a time", await takeTurns(all, ({ port }) => connections(port, seconds)), [

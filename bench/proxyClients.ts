@@ -6,7 +6,9 @@ import { join } from "node:path"
 import { connect as secureConnect } from "node:tls"
 import { promisify } from "node:util"
 import { encodeStartup } from "../packages/proxy/src/wire/startup.ts"
-import { closed_endpoint_id, endpoint_id } from "./proxyCluster.ts"
+import { role } from "../packages/proxy/test/support/credentials.ts"
+import { session } from "../packages/proxy/test/support/session.ts"
+import { closed_endpoint_id } from "./proxyCluster.ts"
 
 const run = promisify(execFile)
 
@@ -42,7 +44,7 @@ const startup = (id: string) =>
     _tag: "Startup",
     version: 0x30000,
     parameters: [
-      ["user", "app"],
+      ["user", role],
       ["database", "postgres"],
       ["options", `endpoint=${id}`]
     ]
@@ -50,15 +52,10 @@ const startup = (id: string) =>
 
 /** Opens sessions that have authenticated, 50 at a time. */
 export const openSessions = async (port: number, count: number): Promise<ReadonlyArray<Socket>> => {
-  const packet = startup(endpoint_id)
   const sockets: Array<Socket> = []
+  let begun = 0
   const next = async () => {
-    while (sockets.length < count) {
-      const socket = connect(port, "127.0.0.1")
-      sockets.push(socket)
-      socket.write(packet)
-      await once(socket, "data")
-    }
+    while (begun++ < count) sockets.push((await session(port, "select 1")).socket)
   }
   await Promise.all(Array.from({ length: 50 }, next))
   return sockets
@@ -104,13 +101,9 @@ export const refusals = (port: number, tls: boolean, seconds: number): Promise<W
 const terminate = Buffer.from([0x58, 0, 0, 0, 4])
 
 /** Clients that authenticate and leave. A unit is a client. */
-export const connections = (port: number, seconds: number): Promise<Work> => {
-  const packet = startup(endpoint_id)
-  return repeatedly(seconds, async () => {
-    const socket = connect(port, "127.0.0.1")
-    socket.write(packet)
-    await once(socket, "data")
+export const connections = (port: number, seconds: number): Promise<Work> =>
+  repeatedly(seconds, async () => {
+    const { socket } = await session(port, "select 1")
     socket.end(terminate)
     await once(socket, "close")
   })
-}

@@ -1,6 +1,5 @@
 /** The environment of the relay benchmark: a Postgres on a Unix socket, and a control plane that resolves to it. */
 import { execFileSync, spawn } from "node:child_process"
-import { createHash, createHmac, pbkdf2Sync } from "node:crypto"
 import { once } from "node:events"
 import {
   chmodSync,
@@ -18,6 +17,7 @@ import { join } from "node:path"
 import { BranchId, EndpointId, ProjectId, RegionId } from "@narthex/core"
 import { ControlPlane } from "@narthex/proxy"
 import { DateTime, Effect, Layer, Stream } from "effect"
+import { role, verifierOf } from "../packages/proxy/test/support/credentials.ts"
 
 export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
 const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")
@@ -34,16 +34,7 @@ export const binaries = () => {
   return found
 }
 
-export const role = "role_0123456789abcdef"
-export const password = "correct horse"
-/** Of the password, with a salt of zeros, as Postgres stores it. */
-const verifier = (() => {
-  const salt = Buffer.alloc(16)
-  const salted = pbkdf2Sync(password, salt, 4096, 32, "sha256")
-  const keyed = (label: string) => createHmac("sha256", salted).update(label).digest()
-  const stored = createHash("sha256").update(keyed("Client Key")).digest("base64")
-  return `SCRAM-SHA-256$4096:${salt.toString("base64")}$${stored}:${keyed("Server Key").toString("base64")}`
-})()
+const verifier = verifierOf(role)
 
 /** A cluster whose superuser `role` proves its password, through the proxy and directly. */
 export const startCluster = async (bin: string) => {

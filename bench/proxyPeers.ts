@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { type AddressInfo, connect, createServer } from "node:net"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
+import { password, role } from "../packages/proxy/test/support/credentials.ts"
 
 export interface Relay {
   readonly name: string
@@ -136,7 +137,7 @@ export const startPgbouncer = async (address: string, folder: string): Promise<R
   writeFileSync(
     file,
     `[databases]
-* = host=${dirname(address)} port=5432 user=app
+* = host=${dirname(address)} port=5432 user=${role} password='${password}'
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}

@@ -5,8 +5,7 @@
  * `proxy` is the real proxy with a control plane in memory, `processes` the same with a process for each core, and `pipe` the least that Node can do: `pipe()` in both directions, which parses no messages and
  * checks nothing. `pipes` is that with a process for each core, which get connections in turn. `refuser` is the least that refuses: it reads a startup
  * packet, after TLS if the client asks for it, and answers with the same error. `compute` stands for 5,000 sessions,
- * more than a Postgres takes, and costs less than its forks: it answers the startup packet as Postgres does, and ends
- * the session with the next one.
+ * more than a Postgres takes, and costs less than its forks: it authenticates as Postgres does, and answers nothing after that.
  */
 import cluster from "node:cluster"
 import { readFileSync } from "node:fs"
@@ -19,6 +18,7 @@ import { Proxy } from "@narthex/proxy"
 import { Duration, Effect, Layer, Logger } from "effect"
 import { notListed } from "../packages/proxy/src/outcomes/Refusal.ts"
 import { encodeFatal } from "../packages/proxy/src/wire/ErrorResponse.ts"
+import { authenticate } from "../packages/proxy/test/support/scramCompute.ts"
 import { controlPlane } from "./proxyCluster.ts"
 
 const [kind = "", address = "", folder = ""] = process.argv.slice(2)
@@ -94,20 +94,7 @@ const refuser = () => {
   })
 }
 
-const compute = () => {
-  // AuthenticationOk, BackendKeyData, ReadyForQuery.
-  const answer = Buffer.from("R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I", "latin1")
-  return createServer((socket) => {
-    socket.on("error", () => {})
-    // The first packet begins the session, and the next one ends it.
-    let begun = false
-    socket.on("data", () => {
-      if (begun) socket.end()
-      else socket.write(answer)
-      begun = true
-    })
-  })
-}
+const compute = () => createServer((socket) => authenticate(socket))
 
 const listen = (server: Server) => {
   const up = () => {

@@ -31,13 +31,15 @@ export interface Faults {
   readonly silent?: boolean
 }
 
-const authenticates = (socket: Socket, { foreign = false, silent = false, trusts = false }: Faults) => {
+/** Serves one client. What it sends once it is authenticated has no answer. */
+export const authenticate = (socket: Socket, { foreign = false, silent = false, trusts = false }: Faults = {}) => {
   const verifier = parseVerifier(verifierOf(role))
   if (verifier === undefined) throw new Error("The verifier cannot be read.")
   const greeting = Buffer.concat([authenticationOk, backendKeyData(computeKey), ready])
   const queue = new ByteQueue()
   let challenge: Challenge | undefined
   let begun = false
+  let done = false
   const next = (): unknown => {
     if (!begun) {
       const size = queue.peek(4)?.readUInt32BE(0)
@@ -57,6 +59,7 @@ const authenticates = (socket: Socket, { foreign = false, silent = false, trusts
     } else {
       const proof = challenge.finish(message.body.toString("latin1"))
       if (typeof proof === "string") return socket.destroy()
+      done = true
       const signature = foreign ? `v=${Buffer.alloc(32).toString("base64")}` : proof.text
       socket.write(Buffer.concat([...(silent ? [] : [saslFinal(signature)]), greeting]))
     }
@@ -65,6 +68,7 @@ const authenticates = (socket: Socket, { foreign = false, silent = false, trusts
   socket
     .on("error", () => {})
     .on("data", (chunk) => {
+      if (done) return
       queue.push(chunk)
       next()
     })
@@ -74,7 +78,7 @@ const authenticates = (socket: Socket, { foreign = false, silent = false, trusts
 export const scramCompute = (faults: Faults = {}) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly server: ReturnType<typeof createServer>; readonly address: string }>((resume) => {
-      const server = createServer((socket) => authenticates(socket, faults))
+      const server = createServer((socket) => authenticate(socket, faults))
       // An `AddressInfo` for a TCP server.
       server.listen(0, "127.0.0.1", () =>
         resume(Effect.succeed({ server, address: `127.0.0.1:${(server.address() as AddressInfo).port}` }))
