@@ -16,6 +16,8 @@ import { permits } from "../allowlist/IpRule.ts"
 import { becauseOf } from "../becauseOf.ts"
 import { type CancelNotice, cancelRequested } from "../events/CancelNotice.ts"
 import type { BranchId, EndpointId, OrgId, ProjectId } from "../Ids.ts"
+import { networkOf } from "../limits/clientNetwork.ts"
+import { RateLimiter } from "../limits/RateLimiter.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy, Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
@@ -92,6 +94,12 @@ const wakeTimeout = Duration.seconds(30)
 const doubtTimeout = Duration.seconds(3)
 const doubtInterval = Duration.millis(100)
 
+/**
+ * How many cancel requests a minute are handed over, of all proxies together. A stranger can cause them, and each is an
+ * event that the log keeps.
+ */
+const cancelsPerMinute = { network: 300, all: 1_000 }
+
 export class ProxyRequests extends Context.Service<
   ProxyRequests,
   {
@@ -116,7 +124,10 @@ export class ProxyRequests extends Context.Service<
     ) => Effect.Effect<Awake, AddressNotListed | Conflict | NotFound | NotStarted | QuotaExceeded | StorageError>
     /** Records what a proxy observes, as `EndpointStore.noteActivity`. Idle computes are suspended by it. */
     readonly noteActivity: (report: ProxyReport) => Effect.Effect<void, StorageError>
-    /** Tells all proxies of a cancel request whose session is at another one. */
+    /**
+     * Tells all proxies of a cancel request whose session is at another one. Best effort: what is beyond 300 a minute
+     * from the client's network, or 1,000 from all, is dropped.
+     */
     readonly cancel: (notice: CancelNotice) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/proxying/ProxyRequests") {
@@ -131,6 +142,7 @@ export class ProxyRequests extends Context.Service<
     | Operations
     | OperationWaits
     | ProjectStore
+    | RateLimiter
     | Transaction
   > = Layer.effect(
     ProxyRequests,
@@ -138,6 +150,7 @@ export class ProxyRequests extends Context.Service<
       const allowlist = yield* IpAllowlistStore
       const doubts = yield* ComputeDoubtStore
       const endpoints = yield* Endpoints
+      const limiter = yield* RateLimiter
       const { scheduleAndClaim } = yield* Operations
       const projects = yield* ProjectStore
       const store = yield* EndpointStore
@@ -228,7 +241,24 @@ export class ProxyRequests extends Context.Service<
         }))
       })
 
-      const cancel = Effect.fn("ProxyRequests.cancel")((notice: CancelNotice) => run(emit(cancelRequested(notice))))
+      const isWithin = Effect.fnUntraced(function* (subject: string, limit: number) {
+        const now = yield* DateTime.now
+        const { allowed } = yield* limiter.take({
+          limit_name: "proxy_cancels",
+          subject,
+          limit,
+          window_seconds: 60,
+          now,
+          cost: 1
+        })
+        return allowed
+      })
+
+      const cancel = Effect.fn("ProxyRequests.cancel")(function* (notice: CancelNotice) {
+        // The network first: what it has too many of takes nothing from the others.
+        if (!(yield* isWithin(networkOf(notice.client_address), cancelsPerMinute.network))) return
+        if (yield* isWithin("all", cancelsPerMinute.all)) yield* run(emit(cancelRequested(notice)))
+      })
 
       return ProxyRequests.of({ resolve, allowlists, wake, noteActivity: store.noteActivity, cancel })
     })

@@ -31,4 +31,21 @@ for (const serving of everyServing)
         )
       })
     )
+
+    it.effect("a cancel request that a proxy hands over is a frame, with the address in its canonical spelling", () =>
+      Effect.gen(function* () {
+        yield* allRead
+        const stream = yield* opened({ token: proxyToken, path: "/v1/proxy/changes" })
+        const key_hash = "5a".repeat(32)
+        const handOver = (client_address: string) =>
+          call("POST", "/v1/proxy/cancels", { token: proxyToken, body: { key_hash, client_address } })
+        assert.strictEqual((yield* handOver("no address")).status, 422)
+        assert.strictEqual((yield* handOver("::ffff:203.0.113.9")).status, 204)
+        yield* stream.until("the frame", ({ events }) => events.length >= 1)
+        assert.deepStrictEqual(
+          stream.events.map(({ data, event }) => [event, JSON.parse(data ?? "")]),
+          [["cancel", { key_hash, client_address: "203.0.113.9" }]]
+        )
+      })
+    )
   })
