@@ -216,11 +216,12 @@ export const endpointStoreContract = contract<EndpointStore | ProjectStore | Tra
     Effect.gen(function* () {
       const store = yield* EndpointStore
       const active = { current_state: "active", started_at: at(0) } as const
-      const unused = yield* put(active)
+      const unused = yield* put({ ...active, reach: { tls: { ca: null }, own_roles: false } })
       const others = [
         yield* put({ ...active, last_active_at: at(4_000_000_000) }),
         yield* put({ ...active, pending_state: "idle" }),
         yield* put({ ...active, suspend_timeout_seconds: -1 }),
+        yield* put({ ...active, reach: { tls: null, own_roles: true } }),
         yield* put()
       ]
       yield* store.noteReceiving
