@@ -36,7 +36,10 @@ export const staticComputes: Form<ReadonlyArray<StaticServer>> = {
   }
 }
 
-const ChosenTls = Schema.Union([Schema.Literals(["verify", "none"]), Schema.Struct({ ca: Schema.NonEmptyString })])
+/** The text of a certificate. A path to one is refused here: no proxy could connect with it. */
+const Pem = Schema.String.check(Schema.isPattern(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/))
+
+const ChosenTls = Schema.Union([Schema.Literals(["verify", "none"]), Schema.Struct({ ca: Pem })])
 
 const tlsOf = (tls: typeof ChosenTls.Type | undefined): StaticServer["tls"] => {
   if (tls === undefined || tls === "none") return null
