@@ -38,6 +38,8 @@ again. Wait a little longer each time, with some chance in it, so that your proc
 | \`waits\` | calls that wait for operations | person or API key, and organization |
 | \`streams\` | open event streams, and new ones per second | person or API key, and organization |
 
+An IPv4 address counts by itself, an IPv6 address together with all others of its /64.
+
 The operator sets the numbers. A quota is something else: 422 \`quota_exceeded\` says that the organization holds as much as it may, and
 waiting does not help.
 `
