@@ -8,7 +8,7 @@ import { assert, layer } from "@effect/vitest"
 import { makeKeySecret } from "@narthex/core"
 import { Cause, Context, Effect, Exit, Layer, Logger, Redacted, References, Tracer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
-import { idToken, memoryApi } from "../support/apiOver.ts"
+import { idToken, memoryApi, proxyToken } from "../support/apiOver.ts"
 import { address, arrive, type Caller, founder, project, settled, withToken } from "../support/story.ts"
 import { type Answer, call, type Sent } from "../support/wire.ts"
 
@@ -46,7 +46,7 @@ interface Told {
   readonly text: string
 }
 
-const shown = ["secret", "access_token", "password", "connection_uri", "code"]
+const shown = ["secret", "access_token", "password", "connection_uri", "code", "verifier"]
 
 /** Makes calls, and keeps what they answered apart from the secrets that they showed. */
 const recorder = () => {
@@ -83,7 +83,12 @@ const day = Effect.gen(function* () {
   yield* say(who, "POST", "/v1/api-keys", { body: { name: "k" }, headers: { "idempotency-key": "k" } })
   const rotated = yield* say(who, "POST", `/v1/api-keys/${key.body.api_key.id}/rotate`, { body: { grace_seconds: 60 } })
   const mine = withToken(who, rotated.body.secret)
-  yield* say(who, "POST", `${place.path}/branches/${place.main}/credentials`, { body: { access: "read_write" } })
+  const minted = yield* say(who, "POST", `${place.path}/branches/${place.main}/credentials`, {
+    body: { access: "read_write" }
+  })
+  const asked = { endpoint_id: place.endpoint, role: minted.body.credential.role }
+  const resolved = yield* say(undefined, "POST", "/v1/proxy/resolve", { token: proxyToken, body: asked })
+  assert.match(resolved.body.verifier, /^SCRAM-SHA-256\$4096:/)
   const box = yield* say(mine, "POST", `${place.path}/sandboxes`)
   yield* settled(who, box)
 
@@ -100,7 +105,7 @@ const day = Effect.gen(function* () {
   yield* say(undefined, "POST", "/v1/cli/exchange", { body: trade })
 
   const unknown = Redacted.value(yield* makeKeySecret)
-  secrets.add(unknown).add(verifier).add(state)
+  secrets.add(unknown).add(verifier).add(state).add(proxyToken)
   for (const secret of [who.token, mine.token, unknown, box.body.password as string]) {
     yield* say(undefined, "GET", "/v1/regions", { token: secret })
     yield* say(undefined, "GET", "/v1/regions", { token: `${secret}x` })
