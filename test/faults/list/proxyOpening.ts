@@ -56,22 +56,10 @@ export const proxyOpening: ReadonlyArray<FaultsOfFile> = [
     ],
     faults: [
       {
-        id: "opening-stop",
-        find: "    this.#stop?.()\n",
-        put: "",
-        why: "A connection that ends calls off what it waits for."
-      },
-      {
         id: "opening-claims",
         find: "    this.claims.close()\n",
         put: "",
         why: "A connection that ends before its session gives back what it has of the limits."
-      },
-      {
-        id: "opening-defect",
-        find: "      this.defect(defect)\n",
-        put: "      throw defect\n",
-        why: "A defect ends one connection, and not the proxy."
       }
     ]
   },
