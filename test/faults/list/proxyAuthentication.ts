@@ -72,6 +72,12 @@ export const proxyAuthentication: ReadonlyArray<FaultsOfFile> = [
         find: "if (!this.#client.accepts(text)) return foreignServer()",
         put: "",
         why: "A server that does not know the verifier is another one."
+      },
+      {
+        id: "login-asked",
+        find: "if (!this.#asked) return unproven()",
+        put: "",
+        why: "An operator's own server has to ask for a proof too."
       }
     ]
   },
