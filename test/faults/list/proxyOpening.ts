@@ -50,16 +50,29 @@ export const proxyOpening: ReadonlyArray<FaultsOfFile> = [
     area: "proxy",
     file: "packages/proxy/src/connection/OpeningConnection.ts",
     tests: [
+      "packages/proxy/test/connection/OpeningConnection.test.ts",
       "packages/proxy/test/connection/Connection.test.ts",
       "packages/proxy/test/end-to-end/opening.test.ts",
       "packages/proxy/test/end-to-end/handshake.test.ts"
     ],
     faults: [
       {
+        id: "opening-stop",
+        find: "    this.#stop?.()\n",
+        put: "",
+        why: "A connection that ends calls off what it waits for."
+      },
+      {
         id: "opening-claims",
         find: "    this.claims.close()\n",
         put: "",
         why: "A connection that ends before its session gives back what it has of the limits."
+      },
+      {
+        id: "opening-defect",
+        find: "      this.defect(defect)\n",
+        put: "      throw defect\n",
+        why: "A defect ends one connection, and not the proxy."
       }
     ]
   },
