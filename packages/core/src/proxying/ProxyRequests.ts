@@ -14,10 +14,9 @@ import { Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema } 
 import { IpAllowlistStore } from "../allowlist/IpAllowlistStore.ts"
 import { permits } from "../allowlist/IpRule.ts"
 import { becauseOf } from "../becauseOf.ts"
-import { type CancelNotice, cancelRequested } from "../events/CancelNotice.ts"
+import type { CancelNotice } from "../events/CancelNotice.ts"
 import type { BranchId, EndpointId, OrgId, ProjectId } from "../Ids.ts"
-import { networkOf } from "../limits/clientNetwork.ts"
-import { RateLimiter } from "../limits/RateLimiter.ts"
+import type { RateLimiter } from "../limits/RateLimiter.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy, Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
@@ -33,6 +32,7 @@ import type { QuotaExceeded } from "../quotas/Quota.ts"
 import { type Conflict, type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+import { makeHandOverCancel } from "./handOverCancel.ts"
 
 /** The project's allowlist has no rule in force for the client's address. */
 export class AddressNotListed extends Schema.TaggedError<AddressNotListed>()("AddressNotListed", {
@@ -94,12 +94,6 @@ const wakeTimeout = Duration.seconds(30)
 const doubtTimeout = Duration.seconds(3)
 const doubtInterval = Duration.millis(100)
 
-/**
- * How many cancel requests a minute are handed over, of all proxies together. A stranger can cause them, and each is an
- * event that the log keeps.
- */
-const cancelsPerMinute = { network: 300, all: 1_000 }
-
 export class ProxyRequests extends Context.Service<
   ProxyRequests,
   {
@@ -150,12 +144,12 @@ export class ProxyRequests extends Context.Service<
       const allowlist = yield* IpAllowlistStore
       const doubts = yield* ComputeDoubtStore
       const endpoints = yield* Endpoints
-      const limiter = yield* RateLimiter
+      const cancel = yield* makeHandOverCancel
       const { scheduleAndClaim } = yield* Operations
       const projects = yield* ProjectStore
       const store = yield* EndpointStore
       const waits = yield* OperationWaits
-      const { emit, run } = yield* Transaction
+      const { run } = yield* Transaction
       const roles = yield* BranchRoleStore
 
       const find = (id: EndpointId) => orNotFound(store.findAnywhere(id))
@@ -239,25 +233,6 @@ export class ProxyRequests extends Context.Service<
             .map(({ cidr, expires_at }) => ({ cidr, expires_at: Option.getOrNull(expires_at) })),
           server_now
         }))
-      })
-
-      const isWithin = Effect.fnUntraced(function* (subject: string, limit: number) {
-        const now = yield* DateTime.now
-        const { allowed } = yield* limiter.take({
-          limit_name: "proxy_cancels",
-          subject,
-          limit,
-          window_seconds: 60,
-          now,
-          cost: 1
-        })
-        return allowed
-      })
-
-      const cancel = Effect.fn("ProxyRequests.cancel")(function* (notice: CancelNotice) {
-        // The network first: what it has too many of takes nothing from the others.
-        if (!(yield* isWithin(networkOf(notice.client_address), cancelsPerMinute.network))) return
-        if (yield* isWithin("all", cancelsPerMinute.all)) yield* run(emit(cancelRequested(notice)))
       })
 
       return ProxyRequests.of({ resolve, allowlists, wake, noteActivity: store.noteActivity, cancel })
