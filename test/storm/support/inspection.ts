@@ -7,9 +7,10 @@ import { assert } from "@effect/vitest"
 import { BranchId, ComputeDriver, EndpointStore, makeEndpointId, mayMove, type OperationStatus } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Database } from "@narthex/postgres"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { asSupervisor } from "../../../packages/local-postgres/src/cluster/asSupervisor.ts"
 import { clusterAt, superuser } from "../../../packages/local-postgres/src/cluster/Cluster.ts"
+import { secretOf } from "../../../packages/local-postgres/src/cluster/SupervisorSecret.ts"
 import { kinds } from "../../../packages/local-postgres/test/support.ts"
 import { note } from "../../harness/note.ts"
 import { amcheckPath } from "../../harness/requirements.ts"
@@ -113,20 +114,22 @@ export const inspect = (dataDir: string, expected: ReadonlyMap<string, ReadonlyA
       const whole = Object.fromEntries(written.map(markOf))
       assert.deepStrictEqual(yield* marks(dataDir, branch), whole, `${id} has its own rows and its parent's`)
     }
-    checkPages(dataDir, [...expected.keys()])
+    yield* checkPages(dataDir, [...expected.keys()])
   })
 
 /** `pg_amcheck` on every database, where the program exists, as it does in CI: it is a requirement. */
-const checkPages = (dataDir: string, branches: ReadonlyArray<string>) => {
+const checkPages = Effect.fnUntraced(function* (dataDir: string, branches: ReadonlyArray<string>) {
   const path = amcheckPath()
   if (path === undefined) return note("storm: pg_amcheck is not installed")
   for (const branch of branches) {
-    const { run } = clusterOf(dataDir, BranchId.make(branch))
+    const cluster = clusterOf(dataDir, BranchId.make(branch))
+    const secret = (yield* secretOf(cluster)) ?? assert.fail(`${branch} has no secret`)
+    // Without `-w` it would ask for a password again and again.
     const ran = spawnSync(
       path,
-      ["--install-missing", "--heapallindexed", "-h", "/proc/self/cwd", "-U", superuser, "-d", "postgres"],
-      { cwd: run }
+      ["--install-missing", "--heapallindexed", "-w", "-h", "/proc/self/cwd", "-U", superuser, "-d", "postgres"],
+      { cwd: cluster.run, env: { ...process.env, PGPASSWORD: Redacted.value(secret) }, timeout: 60_000 }
     )
     assert.strictEqual(ran.status, 0, `pg_amcheck of ${branch}: ${ran.stderr}`)
   }
-}
+})
