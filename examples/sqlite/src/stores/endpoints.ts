@@ -171,7 +171,8 @@ const endpoints = Effect.gen(function* () {
       Effect.gen(function* () {
         const rows = yield* endpoints.where(
           `doc ->> '$.endpoint.current_state' = 'active' and doc ->> '$.endpoint.pending_state' is null
-           and doc ->> '$.endpoint.suspend_timeout_seconds' <> -1 and ${living}`
+           and doc ->> '$.endpoint.suspend_timeout_seconds' <> -1 and not coalesce(doc ->> '$.endpoint.reach.own_roles', 0)
+           and ${living}`
         )
         const uses = yield* Effect.forEach(rows, ({ endpoint }) =>
           Effect.map(useOf(endpoint), (use) => ({ use, timeout_ms: endpoint.suspend_timeout_seconds * 1_000 }))
