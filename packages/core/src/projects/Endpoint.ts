@@ -47,7 +47,7 @@ export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   generation: Schema.Int,
   /** Where the compute of this generation listens; `null` while none runs. */
   address: Schema.NullOr(Schema.String),
-  /** Of the latest compute; `null`: over a Unix socket, with minted roles. */
+  /** How the latest compute is reached; `null`: over a Unix socket, with minted roles. */
   reach: Schema.NullOr(ComputeReach),
   /** Client connections, as the proxies reported last. */
   connections: Schema.Int

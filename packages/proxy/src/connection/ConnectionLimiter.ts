@@ -22,7 +22,7 @@ export interface ConnectionLimits {
   readonly connections: number
   /** Half-open connections of one machine. Beyond it they are closed without an answer. */
   readonly half_open: number
-  /** Those of one network. */
+  /** Half-open connections of one network. */
   readonly half_open_per_network: number
   /** Attempts per second of one network, and the size of a burst. */
   readonly attempts: number

@@ -1,6 +1,6 @@
 /**
- * LOG IN: two ways to open a session at a compute. Both hold that a session begins only after a proof: a server that says
- * AuthenticationOk without having asked for one trusts an account, and is a fault, whoever runs it.
+ * LOG IN: two ways to open a session at a compute. In both a session begins only after a proof: a server that sends
+ * AuthenticationOk without a request for a proof trusts an account, and the login fails.
  *
  * - With the ClientKey that the client's proof has shown, for minted roles. The server has to show that it has the verifier too.
  * - Relayed, for roles of an operator's own: the server asks, and the client answers it.
