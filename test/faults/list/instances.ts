@@ -56,14 +56,14 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "lost-there",
-        find: "lost.value.includes(it) ? markLost(it)",
-        put: "lost.value.length >= 0 ? markLost(it)",
+        find: "isLost(it) ? markLost(it)",
+        put: "it.generation >= 0 ? markLost(it)",
         why: "A compute that runs is not taken for lost because a proxy could not connect to it."
       },
       {
         id: "doubt-unsure",
-        find: "        if (Option.isNone(lost)) return 0\n        const done = yield* Effect.forEach(doubted",
-        put: "        if (Option.isNone(lost)) return yield* Effect.as(Effect.forEach(doubted, doubts.remove), 0)\n        const done = yield* Effect.forEach(doubted",
+        find: "        if (Option.isNone(running)) return 0\n        const isLost",
+        put: "        if (Option.isNone(running)) return yield* Effect.as(Effect.forEach(doubted, doubts.remove), 0)\n        const isLost",
         why: "A doubt stands until a driver has answered."
       },
       {

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: pieces of source text are no templates
 /** Authentication at the proxy: the SCRAM exchange with clients and with computes. */
 import type { FaultsOfFile } from "../runner/Fault.ts"
 
@@ -97,7 +98,7 @@ export const proxyAuthentication: ReadonlyArray<FaultsOfFile> = [
         find: 'if (outcome !== "left") limiter.failed(endpoint_id, peer)',
         put: "",
         why: "Failed proofs are counted.",
-        tests: [frontDoor]
+        tests: ["packages/proxy/test/end-to-end/strangers.test.ts"]
       }
     ]
   },

@@ -91,7 +91,8 @@ export const proxyOpening: ReadonlyArray<FaultsOfFile> = [
         id: "session-releases",
         find: "last !== undefined; last = this.#releases.pop()) last()",
         put: "last !== undefined; last = undefined) last()",
-        why: "A session that ends is watched no longer, and its key cancels nothing."
+        why: "A session that ends is watched no longer, and its key cancels nothing.",
+        tests: ["packages/proxy/test/end-to-end/cancel.test.ts"]
       }
     ]
   },

@@ -55,9 +55,12 @@ export const trimmed = (minimum: number, maximum: number) =>
     })
   )
 
-/** Control characters, line separators, and the marks and overrides of the direction of text. */
 const unprintable = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u
-const printable = Schema.makeFilter((text: string) => !unprintable.test(text) || "Expected no control characters")
+
+/** Whether text has no control character, line separator, and mark or override of the direction of text. */
+export const isPrintable = (text: string): boolean => !unprintable.test(text)
+
+const printable = Schema.makeFilter((text: string) => isPrintable(text) || "Expected no control characters")
 
 /** Names of projects and organizations; not unique. */
 export const Name = trimmed(1, 128).check(printable)

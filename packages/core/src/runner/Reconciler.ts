@@ -133,12 +133,11 @@ export class Reconciler extends Context.Service<
 
       const keyOf = ({ endpoint_id, generation }: ComputeDoubt) => `${endpoint_id} ${generation}`
 
-      /** Which of the computes do not run. They were read before: one that starts in between does not count as lost. */
-      const missing = <C extends ComputeDoubt>(computes: ReadonlyArray<C>) =>
-        Effect.map(driver.running, (running) => {
-          const there = new Set(running.map(keyOf))
-          return computes.filter((it) => !there.has(keyOf(it)))
-        })
+      /**
+       * The computes that run, by `keyOf`. Those that are looked up were read before: one that starts in between does not
+       * count as lost.
+       */
+      const present = Effect.map(driver.running, (running) => new Map(running.map((it) => [keyOf(it), it])))
 
       /** Records how a compute is reached, if it still runs in this generation. */
       const recordReach = Effect.fnUntraced(function* (compute: Compute) {
@@ -151,8 +150,10 @@ export class Reconciler extends Context.Service<
        * Computes that are reached in another way than is recorded: an earlier version has started them, or the operator has changed
        * how. Until then a proxy would reach them without TLS.
        */
-      const recordReaches = Effect.fnUntraced(function* (active: ReadonlyArray<Endpoint>) {
-        const running = new Map((yield* driver.running).map((it) => [keyOf(it), it]))
+      const recordReaches = Effect.fnUntraced(function* (
+        active: ReadonlyArray<Endpoint>,
+        running: ReadonlyMap<string, Compute>
+      ) {
         for (const { generation, id, reach } of active) {
           const compute = running.get(keyOf({ endpoint_id: id, generation }))
           if (compute !== undefined && !isSameReach(compute.reach ?? null, reach)) yield* run(recordReach(compute))
@@ -165,13 +166,14 @@ export class Reconciler extends Context.Service<
         while (true) {
           const page: ReadonlyArray<Endpoint> = yield* store.active(last, activeBatch)
           const active = page.filter((it) => it.running)
-          const lost = yield* Effect.option(
-            missing(active.map(({ generation, id }) => ({ endpoint_id: id, generation })))
-          )
-          if (Option.isNone(lost)) return count
-          const done = yield* Effect.forEach(lost.value, (it) => run(markLost(it)))
+          const running = yield* Effect.option(present)
+          if (Option.isNone(running)) return count
+          const lost = active
+            .map(({ generation, id }) => ({ endpoint_id: id, generation }))
+            .filter((it) => !running.value.has(keyOf(it)))
+          const done = yield* Effect.forEach(lost, (it) => run(markLost(it)))
           count += done.filter(Boolean).length
-          yield* Effect.catchTag(recordReaches(active), "ComputeFailed", () => Effect.void)
+          yield* recordReaches(active, running.value)
           last = page.at(-1)?.id ?? null
           if (last === null || page.length < activeBatch) return count
         }
@@ -180,10 +182,11 @@ export class Reconciler extends Context.Service<
       const settleDoubts = Effect.fn("Reconciler.settleDoubts")(function* () {
         const doubted = yield* doubts.oldest(batch)
         if (doubted.length === 0) return 0
-        const lost = yield* Effect.option(missing(doubted))
-        if (Option.isNone(lost)) return 0
+        const running = yield* Effect.option(present)
+        if (Option.isNone(running)) return 0
+        const isLost = (it: ComputeDoubt) => !running.value.has(keyOf(it))
         const done = yield* Effect.forEach(doubted, (it) =>
-          run(Effect.tap(lost.value.includes(it) ? markLost(it) : Effect.succeed(false), () => doubts.remove(it)))
+          run(Effect.tap(isLost(it) ? markLost(it) : Effect.succeed(false), () => doubts.remove(it)))
         )
         return done.filter(Boolean).length
       })

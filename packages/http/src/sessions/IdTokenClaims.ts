@@ -4,6 +4,7 @@
  * Clocks may differ by a minute in both directions. An email address counts as verified only if the claim is `true`: some
  * providers send the string "true" for addresses that a user typed into a form.
  */
+import { isPrintable } from "@narthex/api"
 import { Result, Schema, SchemaIssue } from "effect"
 import { type OpenIdProvider, speaksFor } from "./OpenIdProvider.ts"
 
@@ -86,5 +87,5 @@ export const shown = (text: string | null | undefined, most: number): string | n
   text !== null && text !== undefined && text.trim() !== "" && text.length <= most && isPlain(text) ? text : null
 
 function isPlain(text: string): boolean {
-  return text.isWellFormed() && !/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u.test(text)
+  return text.isWellFormed() && isPrintable(text)
 }

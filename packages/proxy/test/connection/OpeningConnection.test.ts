@@ -48,7 +48,11 @@ describe("a connection that is being opened", () => {
       const defect = () => {
         throw new Error("a defect")
       }
-      for (const begin of [defect, (done: (value: string) => void) => (done(""), () => {})]) {
+      const answer = (done: (value: string) => void) => {
+        done("")
+        return () => {}
+      }
+      for (const begin of [defect, answer]) {
         const { connection, hasRoom, shared } = yield* opening
         connection.wait<string>(begin, defect)
         assert.isTrue(connection.socket.destroyed)

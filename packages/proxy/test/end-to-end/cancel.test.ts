@@ -1,7 +1,7 @@
 import type { Socket } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { until } from "../../../../test/harness/eventually.ts"
+import { eventually, until } from "../../../../test/harness/eventually.ts"
 import { Cluster } from "../support/Cluster.ts"
 import { open, openTls, sqlClient, untilClosed, untilRuns } from "../support/clients.ts"
 import { anotherProxy, certificate, countedCompute, harness } from "../support/harness.ts"
@@ -126,6 +126,25 @@ describe("cancel requests", { tags: ["psql", "openssl"] }, () => {
         sleeping.socket.destroy()
         await observer.end()
       })
+    })
+  )
+
+  it.live("the key of a session that has ended reaches no compute", () =>
+    Effect.gen(function* () {
+      const forwards = yield* countedCompute(cluster)
+      const { control, port, proxy } = yield* harness(forwards.compute)
+      const ended = yield* Effect.promise(() => session(port, "select 1"))
+      ended.socket.destroy()
+      yield* eventually(
+        "the session to end",
+        Effect.map(proxy.connections, (count) => count === 0)
+      )
+      const atCompute = forwards.count
+      const socket = open(port)
+      socket.end(cancelPacket(ended.key))
+      assert.strictEqual((yield* Effect.promise(() => untilClosed(socket))).length, 0)
+      assert.strictEqual(forwards.count, atCompute)
+      assert.lengthOf(control.cancels, 1)
     })
   )
 
