@@ -87,7 +87,7 @@ layer(everything, { excludeTestServices: true, timeout: "60 seconds" })("stateme
         [`${home}/activity`]: [...frame, "EventLog.newest", "OverviewStore.names"],
         [`${home}/regions`]: [...frame, "RegionCatalog.all"],
         [here]: shown,
-        [`${here}/branches`]: [...shown, "BranchStore.list", "QuotaStore.sizesOf"],
+        [`${here}/branches`]: [...shown, "BranchStore.list", "QuotaStore.disksOf"],
         [`${here}/endpoints`]: [...shown, "EndpointStore.list"],
         [`${here}/operations`]: [...shown, "OperationStore.list"],
         [`${here}/ip-allow`]: [...shown, "ClientRefusalStore.list"],

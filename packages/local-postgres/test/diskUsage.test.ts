@@ -85,7 +85,7 @@ describe("the disk of branches", { tags: [tag] }, () => {
         const { of } = yield* BranchSizes
         const { record } = yield* DiskMeasurement
         const measured = Effect.gen(function* () {
-          assert.strictEqual(yield* record, 1)
+          assert.strictEqual((yield* record).branches, 1)
           return (yield* of([branch])).get(branch.id)?.size_bytes ?? assert.fail("The branch has no size.")
         })
         yield* driver.createBranch(branch.id, Option.none())

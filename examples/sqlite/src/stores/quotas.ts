@@ -41,22 +41,22 @@ const made = `select org_id, sum(bytes) as bytes from branch_disk d join branch 
       and (b.doc ->> 'deleted_at' is not null or o.doc ->> 'action' in ('create_timeline', 'create_branch')))
   group by org_id`
 
+const disks = `select branch_id, org_id, bytes, measured_at,
+    (select sum(a.bytes) from branch_disk a where a.org_id = d.org_id) as held
+  from branch_disk d where branch_id in (select value from json_each(?1))`
+
 const quotas = Effect.gen(function* () {
   const { query, run, transaction } = yield* Sqlite
+  const terms = Effect.fnUntraced(function* (org: OrgId) {
+    const [found] = yield* query("select doc ->> 'personal' as personal from organization where id = ?1", org)
+    if (found === undefined) return Option.none()
+    const rows = yield* query("select quota, allowed from quota_override where org_id = ?1", org)
+    const overrides: Partial<Amounts> = Object.fromEntries(rows.map((row) => [row["quota"], Number(row["allowed"])]))
+    return Option.some({ personal: found["personal"] === 1, overrides })
+  })
   return QuotaStore.of({
     lock: () => Effect.void, // a transaction locks the whole database
-    terms: (org) =>
-      transaction(
-        Effect.gen(function* () {
-          const [found] = yield* query("select doc ->> 'personal' as personal from organization where id = ?1", org)
-          if (found === undefined) return Option.none()
-          const rows = yield* query("select quota, allowed from quota_override where org_id = ?1", org)
-          const overrides: Partial<Amounts> = Object.fromEntries(
-            rows.map((row) => [row["quota"], Number(row["allowed"])])
-          )
-          return Option.some({ personal: found["personal"] === 1, overrides })
-        })
-      ),
+    terms: (org) => transaction(terms(org)),
     held: ({ now, org_id, project_id }, quotas) =>
       transaction(
         Effect.map(
@@ -95,19 +95,20 @@ const quotas = Effect.gen(function* () {
       ),
     expectBytes: (org, branch, bytes) =>
       Effect.asVoid(run("insert or replace into branch_disk values (?1, ?2, ?3, null)", branch, org, bytes)),
-    sizesOf: (branches) =>
-      Effect.map(
-        query(
-          `select branch_id, bytes, measured_at from branch_disk
-           where branch_id in (select value from json_each(?1)) and measured_at is not null`,
-          JSON.stringify(branches)
-        ),
-        (rows) =>
-          rows.map((row) => ({
-            branch_id: BranchId.make(String(row["branch_id"])),
-            size_bytes: Number(row["bytes"]),
-            size_measured_at: DateTime.makeUnsafe(String(row["measured_at"]))
-          }))
+    disksOf: (branches) =>
+      transaction(
+        Effect.gen(function* () {
+          const rows = yield* query(disks, JSON.stringify(branches))
+          return yield* Effect.forEach(rows, (row) =>
+            Effect.map(terms(OrgId.make(String(row["org_id"]))), (found) => ({
+              branch_id: BranchId.make(String(row["branch_id"])),
+              size_bytes: row["measured_at"] === null ? null : Number(row["bytes"]),
+              size_measured_at: row["measured_at"] === null ? null : DateTime.makeUnsafe(String(row["measured_at"])),
+              held: Number(row["held"]),
+              terms: Option.getOrElse(found, () => ({ personal: false, overrides: {} }))
+            }))
+          )
+        })
       ),
     recordBytes: (measured, now) =>
       transaction(

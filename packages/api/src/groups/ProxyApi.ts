@@ -39,6 +39,7 @@ const ComputeReached = {
 /**
  * Where an endpoint is. `address` and `generation` are `null` while its compute does not run. Control planes of an
  * older version send no `org_id` and no `type`. `verifier` is that of the role that was asked for, if it is valid now.
+ * `read_only_reason` is there with it: why the role only reads now.
  */
 export const ResolvedEndpoint = Schema.Struct({
   endpoint_id: EndpointId,
@@ -52,7 +53,8 @@ export const ResolvedEndpoint = Schema.Struct({
   address: Schema.NullOr(Schema.String),
   generation: Schema.NullOr(Schema.Int),
   ...ComputeReached,
-  verifier: Schema.optionalKey(Schema.NullOr(Schema.String))
+  verifier: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  read_only_reason: Schema.optionalKey(Schema.NullOr(Schema.String))
 })
 export type ResolvedEndpoint = typeof ResolvedEndpoint.Type
 

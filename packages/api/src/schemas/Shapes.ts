@@ -20,6 +20,7 @@ import {
   OperationStatus,
   ProjectView,
   QuotaName,
+  ReadOnlyReason,
   RefusalReason
 } from "@narthex/core"
 import { Schema } from "effect"
@@ -41,7 +42,8 @@ export const BranchRecord = Schema.Struct({
   current_state: open(BranchState),
   pending_state: Schema.NullOr(open(BranchState)),
   size_bytes: nullBefore(Schema.Int),
-  size_measured_at: nullBefore(Schema.DateTimeUtcFromString)
+  size_measured_at: nullBefore(Schema.DateTimeUtcFromString),
+  read_only_reason: nullBefore(open(ReadOnlyReason))
 }).annotate({ identifier: "Branch" })
 
 export const EndpointRecord = Schema.Struct({

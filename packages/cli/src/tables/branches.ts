@@ -24,6 +24,10 @@ export const branchRows = (branches: ReadonlyArray<Branch>) => {
   )
 }
 
+/** Reasons of a newer server are shown as they are. */
+const readOnlyText = (reason: string) =>
+  reason === "disk_quota" ? "its organization holds more disk than its quota" : reason
+
 export const branchPairs = (branch: Branch): ReadonlyArray<readonly [string, Cell]> => [
   ["branch", branch.id],
   ["name", branch.name],
@@ -34,6 +38,7 @@ export const branchPairs = (branch: Branch): ReadonlyArray<readonly [string, Cel
   ["parent", branch.parent_id],
   ["size", size(branch.size_bytes)],
   ["measured", instant(branch.size_measured_at)],
+  ...(branch.read_only_reason === null ? [] : [["only reads", readOnlyText(branch.read_only_reason)] as const]),
   ["expires", instant(branch.expires_at) ?? "never"],
   ["created", instant(branch.created_at)],
   ["by", branch.created_by === null ? null : (branch.created_by.email ?? branch.created_by.id)]

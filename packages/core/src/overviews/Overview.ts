@@ -7,6 +7,7 @@ import { BranchId, ProjectId } from "../Ids.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import type { Branch, BranchSize } from "../projects/Branch.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
+import type { BranchDisk } from "../quotas/BranchDisk.ts"
 
 export const NamedProject = Schema.Struct({ id: ProjectId, name: Schema.String }).annotate({
   identifier: "NamedProject"
@@ -35,15 +36,16 @@ export type ProjectPart = "branches" | "endpoints" | "operations" | "ip_allow"
 /** What is in a project, newest first, with every stored rule of its allowlist, oldest first. */
 export interface ProjectContents {
   readonly branches: ReadonlyArray<Branch>
-  /** Of these branches, in any order; those are left out whose present data has not been measured. */
-  readonly sizes: ReadonlyArray<BranchSize>
+  /** Of these branches, as `QuotaStore.disksOf` answers. */
+  readonly disks: ReadonlyArray<BranchDisk>
   readonly endpoints: ReadonlyArray<Endpoint>
   readonly operations: ReadonlyArray<StoredOperation>
   readonly rules: ReadonlyArray<IpRule>
 }
 
 /** The same, with the rules that are in force. */
-export interface ProjectOverview extends Omit<ProjectContents, "rules"> {
+export interface ProjectOverview extends Omit<ProjectContents, "disks" | "rules"> {
+  readonly sizes: ReadonlyArray<BranchSize>
   readonly ip_allow: RulesInForce
 }
 

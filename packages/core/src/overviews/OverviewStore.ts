@@ -131,7 +131,7 @@ export class OverviewStore extends Context.Service<
           const found = (yield* branches.list(project, null, first(limits.branches))).items
           return {
             branches: found,
-            sizes: yield* quotas.sizesOf(found.map(({ id }) => id)),
+            disks: yield* quotas.disksOf(found.map(({ id }) => id)),
             endpoints: (yield* endpoints.list(project, null, first(limits.endpoints))).items,
             operations: (yield* operations.list(project, {}, first(limits.operations))).items,
             rules: limits.rules ? yield* allowlist.all(project) : []

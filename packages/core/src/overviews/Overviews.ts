@@ -10,6 +10,8 @@ import { type AnyCaller, branchScopeOf, type SessionCaller } from "../authorizat
 import type { Envelope } from "../events/Envelope.ts"
 import { BranchId, type ProjectId, UserId } from "../Ids.ts"
 import type { Project } from "../projects/Project.ts"
+import { sizeOf } from "../quotas/BranchDisk.ts"
+import { QuotaPolicy } from "../quotas/Quota.ts"
 import type { StorageError } from "../StorageError.ts"
 import { invitedAddress } from "../sign-in/acceptInvitation.ts"
 import type { Names, PersonOverview, ProjectOverview, ProjectPart, ProjectUse } from "./Overview.ts"
@@ -58,13 +60,15 @@ export class Overviews extends Context.Service<
         }),
         ofProject: Effect.fn("Overviews.ofProject")(function* ({ id }, parts) {
           const limit = (part: keyof typeof projectLimits) => (parts.includes(part) ? projectLimits[part] : 0)
-          const { rules, ...contents } = yield* store.ofProject(id, {
+          const { disks, rules, ...contents } = yield* store.ofProject(id, {
             branches: limit("branches"),
             endpoints: limit("endpoints"),
             operations: limit("operations"),
             rules: parts.includes("ip_allow")
           })
-          return { ...contents, ip_allow: rulesInForce(rules, yield* DateTime.now) }
+          const settings = yield* QuotaPolicy
+          const sizes = disks.map((disk) => sizeOf(settings, disk))
+          return { ...contents, sizes, ip_allow: rulesInForce(rules, yield* DateTime.now) }
         }),
         ofProjects: Effect.fn("Overviews.ofProjects")(function* (caller, projects) {
           const uses = projects.length === 0 ? [] : yield* store.ofProjects(projects, branchScopeOf(caller))

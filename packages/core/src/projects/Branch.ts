@@ -37,20 +37,27 @@ export class Branch extends Schema.Class<Branch>("Branch")({
   }
 }
 
+/** Why all credentials of a branch only read now: its organization holds more disk than its quota. */
+export const ReadOnlyReason = Schema.Literals(["disk_quota"])
+export type ReadOnlyReason = typeof ReadOnlyReason.Type
+
 /**
- * How much disk a branch takes, as its machine measured last. It is not part of the branch (docs/design/api.md A22).
+ * How much disk a branch takes, as its machine measured last, and what follows from it. It is not part of the branch
+ * (docs/design/api.md A22). `null`: its data has not been measured, or is being made or replaced.
  */
 export interface BranchSize {
   readonly branch_id: BranchId
-  readonly size_bytes: number
-  readonly size_measured_at: DateTime.Utc
+  readonly size_bytes: number | null
+  readonly size_measured_at: DateTime.Utc | null
+  readonly read_only_reason: ReadOnlyReason | null
 }
 
-/** A branch as the API shows it. `null`: its data has not been measured, or is being made or replaced. */
+/** A branch as the API shows it. */
 export class BranchView extends Schema.Class<BranchView>("BranchView")({
   ...fields,
   size_bytes: Schema.NullOr(Schema.Int),
-  size_measured_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+  size_measured_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  read_only_reason: Schema.NullOr(ReadOnlyReason)
 }) {}
 
 export type BranchSizesById = ReadonlyMap<BranchId, BranchSize>
@@ -59,6 +66,7 @@ export type BranchSizesById = ReadonlyMap<BranchId, BranchSize>
 export const viewBranch = (branch: Branch, sizes: BranchSizesById = new Map()): BranchView => {
   const { made_by_agent: _, made_by_key_id: __, ...shown } = branch
   const changing = branch.current_state === "init" || branch.current_state === "resetting"
-  const { size_bytes = null, size_measured_at = null } = (changing ? undefined : sizes.get(branch.id)) ?? {}
-  return new BranchView({ ...shown, size_bytes, size_measured_at })
+  const { read_only_reason = null, size_bytes = null, size_measured_at = null } = sizes.get(branch.id) ?? {}
+  const size = changing ? { size_bytes: null, size_measured_at: null } : { size_bytes, size_measured_at }
+  return new BranchView({ ...shown, ...size, read_only_reason })
 }

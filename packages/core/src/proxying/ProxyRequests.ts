@@ -20,6 +20,7 @@ import type { RateLimiter } from "../limits/RateLimiter.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy, Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
+import type { ReadOnlyReason } from "../projects/Branch.ts"
 import { isRoleName } from "../projects/BranchRole.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
@@ -28,6 +29,7 @@ import { EndpointStore, type OwnedEndpoint } from "../projects/EndpointStore.ts"
 import { activityTiming, type ProxyReport } from "../projects/EndpointUse.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Endpoints } from "../provisioning/Endpoints.ts"
+import { BranchSizes } from "../quotas/BranchSizes.ts"
 import type { QuotaExceeded } from "../quotas/Quota.ts"
 import { type Conflict, type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -74,9 +76,12 @@ export interface EndpointLocation {
   readonly own_roles: boolean
 }
 
-/** The verifier of the role that was asked for: `null` if the branch has no such role now; left out if none was asked for. */
+/** What is left out if no role was asked for. */
 export interface ResolvedLocation extends EndpointLocation {
+  /** The role's verifier; `null`: the branch has no such role now. */
   readonly verifier?: string | null
+  /** Why every role of the branch only reads now; `null`: none but those that were made so. */
+  readonly read_only_reason?: ReadOnlyReason | null
 }
 
 /** A project's rules in force at `server_now`. */
@@ -129,6 +134,7 @@ export class ProxyRequests extends Context.Service<
     ProxyRequests,
     never,
     | BranchRoleStore
+    | BranchSizes
     | ComputeDoubtStore
     | Endpoints
     | EndpointStore
@@ -144,6 +150,7 @@ export class ProxyRequests extends Context.Service<
       const allowlist = yield* IpAllowlistStore
       const doubts = yield* ComputeDoubtStore
       const endpoints = yield* Endpoints
+      const disks = yield* BranchSizes
       const cancel = yield* makeHandOverCancel
       const { scheduleAndClaim } = yield* Operations
       const projects = yield* ProjectStore
@@ -164,7 +171,11 @@ export class ProxyRequests extends Context.Service<
 
       const resolve: ProxyRequests["Service"]["resolve"] = Effect.fnUntraced(function* (id, role) {
         const location = locationOf(yield* orNotFound(store.findOwned(id)))
-        return role === undefined ? location : { ...location, verifier: yield* verifierOf(location.branch_id, role) }
+        if (role === undefined) return location
+        const verifier = yield* verifierOf(location.branch_id, role)
+        if (verifier === null) return { ...location, verifier }
+        const sizes = yield* disks.of([{ id: location.branch_id }])
+        return { ...location, verifier, read_only_reason: sizes.get(location.branch_id)?.read_only_reason ?? null }
       })
 
       /** The endpoint under its lock, after the check of the client's address. */

@@ -6,6 +6,8 @@
 import { Context, Effect, Layer } from "effect"
 import type { Branch, BranchSizesById } from "../projects/Branch.ts"
 import type { StorageError } from "../StorageError.ts"
+import { sizeOf } from "./BranchDisk.ts"
+import { QuotaPolicy } from "./Quota.ts"
 import { QuotaStore } from "./QuotaStore.ts"
 
 export class BranchSizes extends Context.Service<
@@ -17,16 +19,14 @@ export class BranchSizes extends Context.Service<
 >()("@narthex/core/quotas/BranchSizes") {
   static readonly layer: Layer.Layer<BranchSizes, never, QuotaStore> = Layer.effect(
     BranchSizes,
-    Effect.map(QuotaStore, ({ sizesOf }) =>
+    Effect.map(QuotaStore, ({ disksOf }) =>
       BranchSizes.of({
-        of: Effect.fn("BranchSizes.of")((branches) =>
-          branches.length === 0
-            ? Effect.succeed(new Map())
-            : Effect.map(
-                sizesOf(branches.map(({ id }) => id)),
-                (sizes): BranchSizesById => new Map(sizes.map((size) => [size.branch_id, size]))
-              )
-        )
+        of: Effect.fn("BranchSizes.of")(function* (branches) {
+          if (branches.length === 0) return new Map()
+          const settings = yield* QuotaPolicy
+          const disks = yield* disksOf(branches.map(({ id }) => id))
+          return new Map(disks.map((disk) => [disk.branch_id, sizeOf(settings, disk)]))
+        })
       })
     )
   )

@@ -14,11 +14,12 @@ import type { BranchDiskUsage } from "../computes/ComputeDriver.ts"
 import type { BranchId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { isFinal, type StoredOperation } from "../operations/Operation.ts"
-import type { Branch, BranchSize } from "../projects/Branch.ts"
+import type { Branch } from "../projects/Branch.ts"
 import type { BranchRole } from "../projects/BranchRole.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { Project } from "../projects/Project.ts"
 import type { StorageError } from "../StorageError.ts"
+import type { BranchDisk } from "./BranchDisk.ts"
 import type { Amounts, QuotaName, QuotaTerms } from "./Quota.ts"
 
 /**
@@ -63,8 +64,8 @@ export class QuotaStore extends Context.Service<
     readonly bytesOfPerson: (org: OrgId) => Effect.Effect<number, StorageError>
     /** Records the bytes that a branch will have, until it is measured. */
     readonly expectBytes: (org: OrgId, branch: BranchId, bytes: number) => Effect.Effect<void, StorageError>
-    /** The sizes of these branches, in any order. Those are left out whose present data has not been measured. */
-    readonly sizesOf: (branches: ReadonlyArray<BranchId>) => Effect.Effect<ReadonlyArray<BranchSize>, StorageError>
+    /** The disk of these branches, in any order. Those are left out of which nothing is expected and nothing was measured. */
+    readonly disksOf: (branches: ReadonlyArray<BranchId>) => Effect.Effect<ReadonlyArray<BranchDisk>, StorageError>
     /**
      * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps what is
      * expected of it, if that is more, and has no size yet. A deleted branch counts until a measurement does not
@@ -168,17 +169,18 @@ export class QuotaStore extends Context.Service<
         }
       }
 
+      const terms: QuotaStore["Service"]["terms"] = Effect.fnUntraced(function* (org) {
+        const found = yield* organizations.get(org)
+        const own = (yield* overrides.all).filter((row) => row.org === org)
+        return Option.map(found, ({ personal }) => ({
+          personal,
+          overrides: Object.fromEntries(own.map(({ allowed, quota }) => [quota, allowed]))
+        }))
+      })
+
       return QuotaStore.of({
         lock: () => Effect.void, // transactions of `MemoryStorage` are serialized
-        terms: (org) =>
-          Effect.gen(function* () {
-            const found = yield* organizations.get(org)
-            const own = (yield* overrides.all).filter((row) => row.org === org)
-            return Option.map(found, ({ personal }) => ({
-              personal,
-              overrides: Object.fromEntries(own.map(({ allowed, quota }) => [quota, allowed]))
-            }))
-          }),
+        terms,
         held: (holder, quotas) => {
           const counts = count(holder)
           return Effect.map(
@@ -210,14 +212,20 @@ export class QuotaStore extends Context.Service<
             return rows.reduce((sum, { bytes }) => sum + bytes, 0)
           }),
         expectBytes: (org, branch, bytes) => disk.put(branch, { org, branch, bytes, measured_at: null }),
-        sizesOf: (wanted) =>
-          Effect.map(disk.all, (rows) =>
-            rows.flatMap(({ branch, bytes, measured_at }) =>
-              measured_at === null || !wanted.includes(branch)
-                ? []
-                : [{ branch_id: branch, size_bytes: bytes, size_measured_at: measured_at }]
-            )
-          ),
+        disksOf: Effect.fnUntraced(function* (wanted) {
+          const rows = yield* disk.all
+          return yield* Effect.forEach(
+            rows.filter(({ branch }) => wanted.includes(branch)),
+            ({ branch, bytes, measured_at, org }) =>
+              Effect.map(terms(org), (found) => ({
+                branch_id: branch,
+                size_bytes: measured_at === null ? null : bytes,
+                size_measured_at: measured_at,
+                held: rows.filter((row) => row.org === org).reduce((sum, row) => sum + row.bytes, 0),
+                terms: Option.getOrElse(found, () => ({ personal: false, overrides: {} }))
+              }))
+          )
+        }),
         recordBytes: (measured, now) =>
           Effect.gen(function* () {
             const owners = new Map((yield* projects.all).map(({ project }) => [project.id, project.org_id]))

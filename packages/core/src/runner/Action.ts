@@ -15,6 +15,7 @@ import type { OperationStore } from "../operations/OperationStore.ts"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { BranchStore } from "../projects/BranchStore.ts"
 import type { EndpointStore } from "../projects/EndpointStore.ts"
+import type { QuotaStore } from "../quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { Transaction } from "../Transaction.ts"
 
@@ -36,7 +37,11 @@ export interface Action {
   readonly perform: (
     operation: StoredOperation,
     branch: BranchId
-  ) => Effect.Effect<Compute | null, ComputeFailed | StorageError, ComputeDriver | BranchRoleStore | Stores>
+  ) => Effect.Effect<
+    Compute | null,
+    ComputeFailed | StorageError,
+    ComputeDriver | BranchRoleStore | QuotaStore | Stores
+  >
   /** Records the state that was reached. `compute` is what `perform` returned. */
   readonly complete: (
     operation: StoredOperation,

@@ -10,9 +10,13 @@ import { becauseOf } from "../becauseOf.ts"
 import { ComputeDriver, type ComputeFailed } from "../computes/ComputeDriver.ts"
 import type { LoggedEvent } from "../events/Envelope.ts"
 import { EventFeed } from "../events/EventFeed.ts"
+import type { BranchId } from "../Ids.ts"
+import { isAboveQuota } from "../quotas/BranchDisk.ts"
+import { QuotaPolicy } from "../quotas/Quota.ts"
 import { QuotaStore } from "../quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { abandonable } from "./abandonable.ts"
+import { RoleReconciler } from "./RoleReconciler.ts"
 
 /**
  * `interval`: the time between two measurements. `pause`: the least time between them, however much changes. `deadline`:
@@ -43,11 +47,21 @@ const changesData: ReadonlySet<unknown> = new Set([
 const changedData = ({ data, type }: LoggedEvent) =>
   type === "operation.updated.v1" && data["status"] === "finished" && changesData.has(data["action"])
 
+export interface Measured {
+  /** How many branches have data on these machines. */
+  readonly branches: number
+  /** Of these the ones whose organization holds more disk than its quota. */
+  readonly above: ReadonlySet<BranchId>
+}
+
+const isSame = (before: ReadonlySet<BranchId>, now: ReadonlySet<BranchId>) =>
+  before.size === now.size && [...now].every((it) => before.has(it))
+
 export class DiskMeasurement extends Context.Service<
   DiskMeasurement,
   {
-    /** Measures and records once. Returns how many branches have data on these machines. */
-    readonly record: Effect.Effect<number, ComputeFailed | StorageError>
+    /** Measures and records once. */
+    readonly record: Effect.Effect<Measured, ComputeFailed | StorageError>
   }
 >()("@narthex/core/runner/DiskMeasurement") {
   static readonly layer: Layer.Layer<DiskMeasurement, never, ComputeDriver | QuotaStore> = Layer.effect(
@@ -59,7 +73,10 @@ export class DiskMeasurement extends Context.Service<
         const began = yield* DateTime.now
         const usage = yield* driver.diskUsage
         yield* store.recordBytes(usage, began)
-        return usage.length
+        const settings = yield* QuotaPolicy
+        const disks = yield* store.disksOf(usage.map(({ branch_id }) => branch_id))
+        const above = disks.filter((it) => isAboveQuota(settings, it)).map(({ branch_id }) => branch_id)
+        return { branches: usage.length, above: new Set(above) }
       })
       return DiskMeasurement.of({ record: record() })
     })
@@ -69,40 +86,54 @@ export class DiskMeasurement extends Context.Service<
    * Records as long as its scope lives: at the start, once each interval, and soon after an operation that changed much.
    * A measurement that fails or takes too long is logged, and the next one follows. There is one at a time: while one
    * that was given up has not ended, for example because a disk does not answer, no other begins.
+   *
+   * When branches come above the quota of their organization, or are below it again, the roles of computes are compared at once
+   * (docs/design/api.md A36).
    */
-  static readonly layerLoop: Layer.Layer<never, never, DiskMeasurement | EventFeed> = Layer.effectDiscard(
-    Effect.gen(function* () {
-      const { record } = yield* DiskMeasurement
-      const { events } = yield* EventFeed
-      const { deadline, interval, pause } = yield* DiskMeasurementPolicy
-      const turn = yield* Semaphore.make(1)
-      const changes = yield* Queue.sliding<void>(1)
+  static readonly layerLoop: Layer.Layer<never, never, DiskMeasurement | EventFeed | RoleReconciler> =
+    Layer.effectDiscard(
+      Effect.gen(function* () {
+        const { record } = yield* DiskMeasurement
+        const { events } = yield* EventFeed
+        const { deadline, interval, pause } = yield* DiskMeasurementPolicy
+        const turn = yield* Semaphore.make(1)
+        const changes = yield* Queue.sliding<void>(1)
+        const { compareRoles } = yield* RoleReconciler
+        /** None at first: computes are compared at the start too. */
+        let before: ReadonlySet<BranchId> = new Set()
 
-      const bounded = Effect.gen(function* () {
-        const ended = yield* abandonable(turn.withPermitsIfAvailable(1)(record), Effect.sleep(deadline), grace)
-        if (Result.isFailure(ended))
-          yield* Effect.logWarning("Measuring the disk of the branches takes too long, and was given up.")
-        else if (Option.isNone(ended.success))
-          yield* Effect.logWarning("The disk of the branches is not measured: an earlier measurement has not ended.")
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Effect.logWarning("The disk of the branches was not measured.").pipe(becauseOf(cause))
+        const measured = Effect.gen(function* () {
+          const { above } = yield* record
+          if (isSame(before, above)) return
+          yield* compareRoles
+          before = above
+        })
+
+        const bounded = Effect.gen(function* () {
+          const ended = yield* abandonable(turn.withPermitsIfAvailable(1)(measured), Effect.sleep(deadline), grace)
+          if (Result.isFailure(ended))
+            yield* Effect.logWarning("Measuring the disk of the branches takes too long, and was given up.")
+          else if (Option.isNone(ended.success))
+            yield* Effect.logWarning("The disk of the branches is not measured: an earlier measurement has not ended.")
+        }).pipe(
+          Effect.catchCause((cause) =>
+            Effect.logWarning("The disk of the branches was not measured.").pipe(becauseOf(cause))
+          )
         )
-      )
 
-      const round = Effect.gen(function* () {
-        const began = yield* Clock.currentTimeMillis
-        yield* bounded
-        const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
-        const rest = Duration.min(interval, Duration.max(pause, Duration.times(took, restFactor)))
-        yield* Effect.sleep(rest)
-        yield* Effect.timeoutOption(Queue.take(changes), Duration.subtract(interval, rest))
+        const round = Effect.gen(function* () {
+          const began = yield* Clock.currentTimeMillis
+          yield* bounded
+          const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
+          const rest = Duration.min(interval, Duration.max(pause, Duration.times(took, restFactor)))
+          yield* Effect.sleep(rest)
+          yield* Effect.timeoutOption(Queue.take(changes), Duration.subtract(interval, rest))
+        })
+
+        yield* Effect.forkScoped(
+          Stream.runForEach(Stream.filter(events, changedData), () => Queue.offer(changes, undefined))
+        )
+        yield* Effect.forkScoped(Effect.forever(round))
       })
-
-      yield* Effect.forkScoped(
-        Stream.runForEach(Stream.filter(events, changedData), () => Queue.offer(changes, undefined))
-      )
-      yield* Effect.forkScoped(Effect.forever(round))
-    })
-  )
+    )
 }

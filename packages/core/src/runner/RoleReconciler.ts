@@ -22,6 +22,7 @@ import { BranchStore } from "../projects/BranchStore.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { makeApplyRoles } from "../provisioning/applyRoles.ts"
+import { QuotaStore } from "../quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { validRoles } from "./validRoles.ts"
@@ -62,6 +63,7 @@ export class RoleReconciler extends Context.Service<
     | Operations
     | OperationStore
     | ProjectStore
+    | QuotaStore
     | Transaction
   > = Layer.effect(
     RoleReconciler,
@@ -70,12 +72,14 @@ export class RoleReconciler extends Context.Service<
       const driver = yield* ComputeDriver
       const endpoints = yield* EndpointStore
       const projects = yield* ProjectStore
+      const quotas = yield* QuotaStore
       const roles = yield* BranchRoleStore
       const pending = yield* OperationStore
       const valid = (branch: BranchId) =>
         validRoles(branch).pipe(
           Effect.provideService(BranchRoleStore, roles),
-          Effect.provideService(EndpointStore, endpoints)
+          Effect.provideService(EndpointStore, endpoints),
+          Effect.provideService(QuotaStore, quotas)
         )
       const { apply, applying, runs } = yield* makeApplyRoles
       const { run } = yield* Transaction

@@ -13,6 +13,9 @@ import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { withTwins } from "../projects/readOnlyTwin.ts"
+import { isAboveQuota } from "../quotas/BranchDisk.ts"
+import { QuotaPolicy } from "../quotas/Quota.ts"
+import { QuotaStore } from "../quotas/QuotaStore.ts"
 
 const forCompute = ({ access, expires_at, role, verifier }: BranchRole): ComputeRole => ({
   access,
@@ -21,10 +24,19 @@ const forCompute = ({ access, expires_at, role, verifier }: BranchRole): Compute
   verifier
 })
 
+/** What a role may do now. Above the quota of its organization every role only reads (docs/design/api.md A36). */
+const accessNow = Effect.fnUntraced(function* (branch: BranchId) {
+  const settings = yield* QuotaPolicy
+  const disks = yield* (yield* QuotaStore).disksOf([branch])
+  const above = disks.some((disk) => isAboveQuota(settings, disk))
+  return (role: ComputeRole): ComputeRole => (above ? { ...role, access: "read_only" } : role)
+})
+
 /** The roles of a branch that are valid now, as `ComputeDriver` takes them. */
 export const validRoles = Effect.fnUntraced(function* (branch: BranchId) {
+  const accessOf = yield* accessNow(branch)
   const roles = yield* (yield* BranchRoleStore).valid(branch, yield* DateTime.now)
-  return withTwins(roles.map(forCompute), yield* (yield* EndpointStore).ofBranch(branch))
+  return withTwins(roles.map(forCompute), yield* (yield* EndpointStore).ofBranch(branch)).map(accessOf)
 })
 
 /**
@@ -38,9 +50,10 @@ export const withValidRoles = Effect.fnUntraced(function* <A, E, R>(
   const store = yield* BranchRoleStore
   const now = yield* DateTime.now
   const { ofBranch } = yield* EndpointStore
-  const [present, endpoints] = yield* Effect.all([store.present(branch), ofBranch(branch)], { concurrency: 2 })
+  const reads = [store.present(branch), ofBranch(branch), accessNow(branch)] as const
+  const [present, endpoints, accessOf] = yield* Effect.all(reads, { concurrency: 3 })
   const valid = present.filter((role) => role.validAt(now))
-  const answer = yield* apply(withTwins(valid.map(forCompute), endpoints), endpoints)
+  const answer = yield* apply(withTwins(valid.map(forCompute), endpoints).map(accessOf), endpoints)
   const applied = valid.filter((role) => role.applied_at === null).map(({ role }) => role)
   const removed = present.filter((role) => !role.validAt(now)).map(({ role }) => role)
   if (applied.length + removed.length > 0) yield* store.confirm(branch, { applied, removed }, yield* DateTime.now)

@@ -8,12 +8,12 @@ import { changes } from "../../src/authorization/Policy.ts"
 import type { AnyCaller, SessionCaller } from "../../src/authorization/Principal.ts"
 import { layerServices } from "../../src/CoreServices.ts"
 import { CliLogin } from "../../src/cli-login/CliLogin.ts"
-import { ComputeDriver, ComputeFailed, type ComputeStart } from "../../src/computes/ComputeDriver.ts"
+import { ComputeDriver, ComputeFailed, type ComputeRole, type ComputeStart } from "../../src/computes/ComputeDriver.ts"
 import { layerMemoryComputes } from "../../src/computes/MemoryComputes.ts"
 import type { LoggedEvent } from "../../src/events/Envelope.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { Authentication } from "../../src/guard/Authentication.ts"
-import { RegionId } from "../../src/Ids.ts"
+import { type BranchId, RegionId } from "../../src/Ids.ts"
 import { ApiKeys, type WantedScope } from "../../src/key-issuing/ApiKeys.ts"
 import type { Capability } from "../../src/keys/ApiKey.ts"
 import { KeyDigester } from "../../src/keys/KeyDigester.ts"
@@ -76,6 +76,8 @@ export interface Machinery {
   readonly starts: Array<ComputeStart>
   /** The roles that the latest call applied to a branch. */
   readonly roles: Map<string, ReadonlyArray<string>>
+  /** How many of these write. */
+  readonly writers: Map<string, number>
   /** Whether the driver cannot tell what runs. */
   silent: boolean
   /** Runs before a call has an effect; it may fail the call or never complete. */
@@ -99,6 +101,13 @@ const Driver = Layer.effect(
           Effect.tap(() => machines.after(call))
         )
       })
+    const note = (branch: BranchId, roles: ReadonlyArray<ComputeRole>) => {
+      machines.roles.set(
+        branch,
+        roles.map(({ role }) => role)
+      )
+      machines.writers.set(branch, roles.filter(({ access }) => access === "read_write").length)
+    }
     return ComputeDriver.of({
       createBranch: (branch, parent) =>
         noted(
@@ -109,18 +118,12 @@ const Driver = Layer.effect(
       deleteBranch: (branch) => noted(`deleteBranch ${branch}`, driver.deleteBranch(branch)),
       start: (wanted) => {
         machines.starts.push(wanted)
-        machines.roles.set(
-          wanted.branch_id,
-          wanted.roles.map(({ role }) => role)
-        )
+        note(wanted.branch_id, wanted.roles)
         return noted(`start ${wanted.endpoint_id} ${wanted.generation}`, driver.start(wanted))
       },
       stop: (endpoint) => noted(`stop ${endpoint}`, driver.stop(endpoint)),
       applyRoles: (branch, roles) => {
-        machines.roles.set(
-          branch,
-          roles.map(({ role }) => role)
-        )
+        note(branch, roles)
         return noted(`applyRoles ${branch}`, driver.applyRoles(branch, roles))
       },
       // Not among the calls: a loop asks every minute.
@@ -143,6 +146,7 @@ const Driver = Layer.effect(
       calls: [],
       starts: [],
       roles: new Map(),
+      writers: new Map(),
       silent: false,
       before: () => Effect.void,
       after: () => Effect.void

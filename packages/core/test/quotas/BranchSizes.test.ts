@@ -5,8 +5,14 @@ import { aBranch, aProjectId, at } from "../../testing/records.ts"
 describe("a branch as the API shows it", () => {
   const shown = (current_state: BranchState) => {
     const branch = aBranch(aProjectId(), { current_state })
-    const size = { branch_id: branch.id, size_bytes: 7, size_measured_at: at(1) }
+    const size = {
+      branch_id: branch.id,
+      size_bytes: 7,
+      size_measured_at: at(1),
+      read_only_reason: "disk_quota"
+    } as const
     const view = viewBranch(branch, new Map([[branch.id, size]]))
+    assert.strictEqual(view.read_only_reason, "disk_quota")
     return [view.size_bytes, view.size_measured_at]
   }
 
@@ -21,6 +27,7 @@ describe("a branch as the API shows it", () => {
     const branch = aBranch(aProjectId(), { current_state: "ready" })
     const view = viewBranch(branch)
     assert.deepStrictEqual([view.id, view.size_bytes, view.size_measured_at], [branch.id, null, null])
+    assert.isNull(view.read_only_reason)
     assert.notProperty(view, "made_by_agent")
     assert.notProperty(view, "made_by_key_id")
   })

@@ -147,7 +147,7 @@ const measured = (...sizes: ReadonlyArray<readonly [BranchId, number]>) =>
     })
     const measurement = Layer.provide(Layer.fresh(DiskMeasurement.layer), Layer.succeed(ComputeDriver, sized))
     const { record } = Context.get(yield* Layer.build(measurement), DiskMeasurement)
-    assert.strictEqual(yield* record, sizes.length)
+    assert.strictEqual((yield* record).branches, sizes.length)
   }).pipe(Effect.scoped)
 
 describe("the disk quota", () => {

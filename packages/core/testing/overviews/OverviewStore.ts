@@ -146,20 +146,28 @@ export const overviewStoreContract = contract<
       const everything = { branches: 10, endpoints: 10, operations: 10, rules: true }
       const all = {
         branches: [newer, older],
-        sizes: [{ branch_id: older.id, size_bytes: 8192, size_measured_at: at(3) }],
+        disks: [newer.id, older.id].map((branch_id) => ({
+          branch_id,
+          size_bytes: branch_id === older.id ? 8192 : null,
+          size_measured_at: branch_id === older.id ? at(3) : null,
+          held: 8192,
+          terms: { personal: false, overrides: {} }
+        })),
         endpoints: [writer, reader],
         operations: [second, first],
         rules: [office, home]
       }
-      assert.deepStrictEqual(yield* store.ofProject(id, everything), all)
+      const found = yield* store.ofProject(id, everything)
+      const disks = found.disks.toSorted((a, b) => (a.branch_id < b.branch_id ? 1 : -1))
+      assert.deepStrictEqual({ ...found, disks }, all)
       assert.deepStrictEqual(yield* store.ofProject(id, { branches: 1, endpoints: 1, operations: 1, rules: false }), {
         branches: [newer],
-        sizes: [],
+        disks: [{ ...all.disks[0], branch_id: newer.id }],
         endpoints: [writer],
         operations: [second],
         rules: []
       })
-      const nothing = { branches: [], sizes: [], endpoints: [], operations: [], rules: [] }
+      const nothing = { branches: [], disks: [], endpoints: [], operations: [], rules: [] }
       const none = { branches: 0, endpoints: 0, operations: 0, rules: false }
       assert.deepStrictEqual(yield* store.ofProject(id, none), nothing)
       assert.deepStrictEqual(yield* store.ofProject(aProjectId(), everything), nothing)

@@ -47,8 +47,12 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       const [org, store, branches] = [yield* aTeam, yield* QuotaStore, yield* BranchStore]
       const project = yield* aProjectOf(org)
       const [ready, making] = [yield* aBranchOf(project), yield* aBranchOf(project, { current_state: "init" })]
-      const sizes = Effect.map(store.sizesOf([making.id, aBranchId(), ready.id]), (found) =>
-        Object.fromEntries(found.map((it) => [it.branch_id, [it.size_bytes, it.size_measured_at]]))
+      const sizes = Effect.map(store.disksOf([making.id, aBranchId(), ready.id]), (found) =>
+        Object.fromEntries(
+          found
+            .filter((it) => it.size_measured_at !== null || it.size_bytes !== null)
+            .map((it) => [it.branch_id, [it.size_bytes, it.size_measured_at]])
+        )
       )
       const measure = (seconds: number, ...bytes: readonly [number, number]) =>
         store.recordBytes(
@@ -56,7 +60,7 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
           at(seconds)
         )
 
-      assert.deepStrictEqual(yield* store.sizesOf([]), [])
+      assert.deepStrictEqual(yield* store.disksOf([]), [])
       yield* store.expectBytes(org, making.id, 100)
       assert.deepStrictEqual(yield* sizes, {})
       yield* measure(1, 2 ** 40, 30)
@@ -66,7 +70,7 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       yield* measure(2, 0, 90)
       assert.deepStrictEqual(yield* sizes, { [ready.id]: [0, at(2)], [making.id]: [90, at(2)] })
       assert.deepStrictEqual(
-        (yield* store.sizesOf([ready.id])).map(({ branch_id }) => branch_id),
+        (yield* store.disksOf([ready.id])).map(({ branch_id }) => branch_id),
         [ready.id]
       )
 
@@ -79,6 +83,48 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       assert.deepStrictEqual(yield* sizes, { [ready.id]: [41, at(4)] })
     }))
 
+  it("a branch has the disk and the quota of its whole organization, and before a measurement no size", () =>
+    Effect.gen(function* () {
+      const [org, other, store] = [yield* aTeam, yield* aTeam, yield* QuotaStore]
+      const project = yield* aProjectOf(org)
+      const [ready, making] = [yield* aBranchOf(project), yield* aBranchOf(project, { current_state: "init" })]
+      const foreign = yield* aBranchOf(yield* aProjectOf(other))
+      const disks = Effect.map(store.disksOf([foreign.id, making.id, ready.id]), (found) =>
+        Object.fromEntries(
+          found.map(({ branch_id, held, size_bytes, terms }) => [branch_id, { held, size_bytes, terms }])
+        )
+      )
+      yield* store.expectBytes(org, making.id, 100)
+      yield* store.recordBytes(
+        [
+          { branch_id: ready.id, bytes: 2 ** 40 },
+          { branch_id: foreign.id, bytes: 5 }
+        ],
+        at(1)
+      )
+      for (const quota of ["disk_bytes", "projects"] as const) yield* store.setOverride(org, quota, 2 ** 41)
+      const found = yield* disks
+      for (const [id, size_bytes] of [
+        [ready.id, 2 ** 40],
+        [making.id, null]
+      ] as const) {
+        assert.deepInclude(found[id], { held: 2 ** 40 + 100, size_bytes })
+        assert.strictEqual(found[id]?.terms.overrides.disk_bytes, 2 ** 41)
+      }
+      assert.deepStrictEqual(found[foreign.id], { held: 5, size_bytes: 5, terms: { personal: false, overrides: {} } })
+    }))
+
+  it("a personal organization has its own share of the quota", () =>
+    Effect.gen(function* () {
+      const [accounts, store, user] = [yield* AccountStore, yield* QuotaStore, aUser().id]
+      const personal = anOrganization({ id: personalOrgId(user), personal: true })
+      yield* accounts.putOrganization(personal)
+      const branch = yield* aBranchOf(yield* aProjectOf(personal.id))
+      yield* store.expectBytes(personal.id, branch.id, 1)
+      const [disk] = yield* store.disksOf([branch.id])
+      assert.deepStrictEqual(disk?.terms, { personal: true, overrides: {} })
+    }))
+
   it("a measurement that contains a branch deleted since neither brings it back nor keeps its size", () =>
     Effect.gen(function* () {
       const [org, store, branches] = [yield* aTeam, yield* QuotaStore, yield* BranchStore]
@@ -87,7 +133,7 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       yield* store.recordBytes([{ branch_id: branch.id, bytes: 70 }], at(0))
       assert.isTrue(Option.isNone(yield* branches.findAnywhere(branch.id)))
       yield* store.recordBytes([], at(2))
-      assert.deepStrictEqual(yield* store.sizesOf([branch.id]), [])
+      assert.deepStrictEqual(yield* store.disksOf([branch.id]), [])
       assert.strictEqual(yield* held(org, "disk_bytes"), 0)
     }))
 

@@ -15,6 +15,7 @@ import {
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { Database } from "../database/Database.ts"
 import { reading } from "../database/tableOf.ts"
+import { organizationDisk } from "../quotas/organizationDisk.ts"
 
 const PersonRow = Schema.Struct({
   organizations: Schema.Array(OrganizationView),
@@ -24,8 +25,17 @@ const PersonRow = Schema.Struct({
 
 const ContentsRow = Schema.Struct({
   branches: Schema.Array(Branch),
-  sizes: Schema.Array(
-    Schema.Struct({ branch_id: BranchId, size_bytes: Schema.Int, size_measured_at: Schema.DateTimeUtcFromString })
+  disks: Schema.Array(
+    Schema.Struct({
+      branch_id: BranchId,
+      size_bytes: Schema.NullOr(Schema.Int),
+      size_measured_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+      held: Schema.Int,
+      terms: Schema.Struct({
+        personal: Schema.Boolean,
+        overrides: Schema.Struct({ disk_bytes: Schema.optionalKey(Schema.Int) })
+      })
+    })
   ),
   endpoints: Schema.Array(Endpoint),
   operations: Schema.Array(StoredOperation),
@@ -39,7 +49,7 @@ const UseRow = Schema.Struct({
 })
 
 const noNames: Names = { projects: [], branches: [], people: [] }
-const empty: typeof ContentsRow.Type = { branches: [], sizes: [], endpoints: [], operations: [], rules: [] }
+const empty: typeof ContentsRow.Type = { branches: [], disks: [], endpoints: [], operations: [], rules: [] }
 const nothing: typeof PersonRow.Type = { organizations: [], pending_invitations: 0, projects: [] }
 
 const ofPerson = `
@@ -62,14 +72,16 @@ select
  */
 const ofProject = `
 with newest as (
-  select * from branch where project_id = $1 and deleted_at is null order by id desc limit $2)
+  select * from branch where project_id = $1 and deleted_at is null order by id desc limit $2),
+owner as materialized (select ${organizationDisk("p.org_id")} from project p where p.id = $1)
 select
   (select coalesce(jsonb_agg(to_jsonb(newest) order by newest.id desc), '[]') from newest) as branches,
   (select coalesce(jsonb_agg(jsonb_build_object(
-     'branch_id', newest.id, 'size_bytes', disk.bytes, 'size_measured_at', disk.measured_at)), '[]')
+     'branch_id', newest.id, 'size_bytes', case when disk.measured_at is not null then disk.bytes end,
+     'size_measured_at', disk.measured_at, 'held', owner.held, 'terms', owner.terms)), '[]')
    from newest cross join lateral (
-     select bytes, measured_at from branch_disk where branch_id = newest.id and measured_at is not null offset 0
-   ) disk) as sizes,
+     select bytes, measured_at from branch_disk where branch_id = newest.id offset 0
+   ) disk cross join owner) as disks,
   (select coalesce(jsonb_agg(to_jsonb(e) order by e.id desc), '[]')
    from (select * from endpoint where project_id = $1 and deleted_at is null order by id desc limit $3) e) as endpoints,
   (select coalesce(jsonb_agg(to_jsonb(o) order by o.id desc), '[]')

@@ -1,8 +1,9 @@
 /** `QuotaStore` on Postgres: each quota is a count of the rows themselves. */
-import { type Amounts, type BranchId, type Holder, type QuotaName, QuotaStore } from "@narthex/core"
+import { type Amounts, type BranchDisk, type Holder, type QuotaName, QuotaStore } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import { json } from "../database/tableOf.ts"
+import { organizationDisk } from "./organizationDisk.ts"
 
 /** `$1` the organization, `$2` a project or null, `$3` the time. A number that no row gives is 0. */
 const counts: Record<QuotaName, string> = {
@@ -73,6 +74,20 @@ where organization_person(own.org_id) = it.person
     select 1 from operation o
     where o.branch_id = b.id and o.status in ('scheduling', 'running', 'cancelling')
       and (b.deleted_at is not null or o.action in ('create_timeline', 'create_branch')))`
+
+interface DiskRow extends Omit<BranchDisk, "size_measured_at"> {
+  readonly size_measured_at: Date | null
+}
+
+/** The sum of each organization is made once, however many of its branches are asked for. */
+const disks = `
+with own as materialized (
+  select branch_id, org_id, bytes, measured_at from branch_disk where branch_id = any($1::text[])),
+each as materialized (
+  select asked.org_id, ${organizationDisk("asked.org_id")} from (select distinct org_id from own) asked)
+select branch_id, case when measured_at is not null then bytes end as size_bytes, measured_at as size_measured_at,
+  held, terms
+from own join each using (org_id)`
 
 const make = Effect.gen(function* () {
   const { query, transaction } = yield* Database
@@ -149,19 +164,12 @@ const make = Effect.gen(function* () {
           [branch, org, bytes]
         )
       ),
-    sizesOf: (branches) =>
-      Effect.map(
-        query<{ readonly branch_id: BranchId; readonly bytes: number; readonly measured_at: Date }>(
-          "QuotaStore.sizesOf",
-          "select branch_id, bytes, measured_at from branch_disk where branch_id = any($1::text[]) and measured_at is not null",
-          [branches]
-        ),
-        (rows) =>
-          rows.map(({ branch_id, bytes, measured_at }) => ({
-            branch_id,
-            size_bytes: bytes,
-            size_measured_at: DateTime.fromDateUnsafe(measured_at)
-          }))
+    disksOf: (branches) =>
+      Effect.map(query<DiskRow>("QuotaStore.disksOf", disks, [branches]), (rows) =>
+        rows.map(({ size_measured_at, ...disk }) => ({
+          ...disk,
+          size_measured_at: size_measured_at === null ? null : DateTime.fromDateUnsafe(size_measured_at)
+        }))
       ),
     recordBytes: (usage, now) =>
       transaction(

@@ -94,6 +94,7 @@ const fill = [
    from generate_series(1, ${rows}) n`,
   `insert into branch_role (branch_id, role, project_id, access, verifier, minted_by_agent, created_at)
    select 'b' || n, 'role_' || n, 'p' || n, 'read_only', 'v', false, now() from generate_series(1, ${rows}) n`,
+  `insert into quota_override select 'o' || n, 'disk_bytes', 1 from generate_series(1, ${rows}) n`,
   `insert into branch_disk select 'b' || n, 'o' || n, 1, now() from generate_series(1, ${rows}) n`,
   `insert into ip_rule (project_id, cidr, label, created_at, created_by)
    select 'p' || n, '10.0.0.0/8', '', now(), '{"id": "u", "email": null}' from generate_series(1, ${rows}) n`,
@@ -116,6 +117,7 @@ const asks = Effect.gen(function* () {
   yield* (yield* CredentialStore).byKeyDigest(["d7", "other"])
   yield* (yield* CredentialStore).bySession(SessionId.make("s7"), org)
   yield* (yield* QuotaStore).bytesOfPerson(org)
+  yield* (yield* QuotaStore).disksOf([branch])
   yield* keys.findByDigest(["d7", "other"])
   yield* keys.list(org, null, at(0), page)
   yield* keys.list(org, user, at(0), page)

@@ -26,6 +26,15 @@ const [authenticationRequest, errorResponse, negotiation] = [typeOf("R"), typeOf
 
 type Outcome = Greeted | Refusal | ServerError | undefined
 
+export interface KeyLogin {
+  readonly startup: Buffer
+  readonly keys: Keys
+  /** What the client gets at the end of its own exchange. */
+  readonly serverFinal: string
+  /** What the client gets before the server's own greeting. */
+  readonly notices: ReadonlyArray<Buffer>
+}
+
 /** A login that has begun, with what it has learned of the server. */
 class ScramLogin implements Login {
   readonly startup: Buffer
@@ -34,10 +43,10 @@ class ScramLogin implements Login {
   #proven = false
   #open = false
 
-  constructor(startup: Buffer, keys: Keys, serverFinal: string) {
+  constructor({ keys, notices, serverFinal, startup }: KeyLogin) {
     this.startup = startup
     this.#client = new ScramClient(keys)
-    this.#greeting = new Greeting(saslFinal(serverFinal), authenticationOk)
+    this.#greeting = new Greeting(saslFinal(serverFinal), authenticationOk, ...notices)
   }
 
   repeatable(): boolean {
@@ -67,9 +76,8 @@ class ScramLogin implements Login {
   }
 }
 
-/** Each attempt is an exchange of its own. `serverFinal` is what the client gets at its end. */
-export const withKeys = (startup: Buffer, keys: Keys, serverFinal: string) => (): Login =>
-  new ScramLogin(startup, keys, serverFinal)
+/** Each attempt is an exchange of its own. */
+export const withKeys = (login: KeyLogin) => (): Login => new ScramLogin(login)
 
 /** The client of a relayed login. */
 export interface Answering {

@@ -13,6 +13,7 @@ import {
 } from "../outcomes/Refusal.ts"
 import type { Proof } from "../scram/ScramServer.ts"
 import { decoyOf, parseVerifier, type Verifier } from "../scram/Verifier.ts"
+import { encodeWarning } from "../wire/ErrorResponse.ts"
 import { encodeStartup, parameter, type Startup } from "../wire/startup.ts"
 import { authenticate, type Unproved } from "./authenticate.ts"
 import { type Allowed, type Asker, renew } from "./locate.ts"
@@ -73,9 +74,22 @@ const proved = (
   if (!entered(client, asker, before.located.endpoint)) return
   return renew(client, asker, before, (allowed) => {
     if (allowed.located.verifier === undefined) return client.end(wrongPassword(user))
-    const packet = encodeStartup(upstream(startup, user, allowed.located.endpoint.type === "read_only"))
-    return openSession(client, asker, allowed, withKeys(packet, { clientKey, serverKey }, text))
+    const { read_only_reason, type } = allowed.located.endpoint
+    const login = withKeys({
+      startup: encodeStartup(upstream(startup, user, type === "read_only")),
+      keys: { clientKey, serverKey },
+      serverFinal: text,
+      notices: read_only_reason === "disk_quota" ? [encodeWarning(onlyReads)] : []
+    })
+    return openSession(client, asker, allowed, login)
   })
+}
+
+/** Postgres itself only says that permission is denied. */
+const onlyReads = {
+  sqlstate: "53100",
+  message: "This database only reads: its organization holds more disk than its quota.",
+  hint: "Delete a branch or a project, reset a branch, or ask the operator for a higher quota."
 }
 
 /** The only database in which minted roles may connect. A server would log each attempt at another one. */

@@ -1,4 +1,4 @@
-/** The ErrorResponse message: encoded for clients, recognised from computes. */
+/** The messages ErrorResponse and NoticeResponse: encoded for clients, recognised from computes. */
 
 export interface ErrorFields {
   /** Five characters (PostgreSQL documentation, appendix A). */
@@ -9,16 +9,22 @@ export interface ErrorFields {
 }
 
 const errorResponse = 0x45 // "E"
+const noticeResponse = 0x4e // "N"
 
-/** A FATAL ErrorResponse, which ends the connection. */
-export const encodeFatal = ({ hint, message, sqlstate }: ErrorFields): Buffer => {
-  const fields = ["SFATAL", "VFATAL", `C${sqlstate}`, `M${message}`, `H${hint}`]
+const encode = (type: number, severity: string, { hint, message, sqlstate }: ErrorFields): Buffer => {
+  const fields = [`S${severity}`, `V${severity}`, `C${sqlstate}`, `M${message}`, `H${hint}`]
   const body = Buffer.from(`${fields.join("\0")}\0\0`)
   const head = Buffer.alloc(5)
-  head[0] = errorResponse
+  head[0] = type
   head.writeUInt32BE(4 + body.length, 1)
   return Buffer.concat([head, body])
 }
+
+/** A FATAL ErrorResponse, which ends the connection. */
+export const encodeFatal = (fields: ErrorFields): Buffer => encode(errorResponse, "FATAL", fields)
+
+/** A NoticeResponse with the severity WARNING, which clients show and go on. */
+export const encodeWarning = (fields: ErrorFields): Buffer => encode(noticeResponse, "WARNING", fields)
 
 /** The SQLSTATE of a complete message; `undefined` if it is not an ErrorResponse. */
 export const sqlstateOf = (message: Buffer): string | undefined => {

@@ -13,7 +13,7 @@ import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryCo
 const settings = { refresh: Duration.hours(1), max_stale: Duration.hours(1) }
 
 const keys = { clientKey: Buffer.alloc(32), serverKey: Buffer.alloc(32) }
-const login = withKeys(usual, keys, "")
+const login = withKeys({ startup: usual, keys, serverFinal: "", notices: [] })
 
 describe("a suspended compute", () => {
   it.live("is woken again by a client that was resolved after the last wake, and not by one from before it", () =>

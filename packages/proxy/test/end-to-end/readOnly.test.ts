@@ -2,6 +2,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { twinSuffix } from "@narthex/core"
 import { Effect } from "effect"
+import type postgres from "postgres"
 import { Cluster } from "../support/Cluster.ts"
 import { sqlClient, sqlstate } from "../support/clients.ts"
 import { role, verifierOf } from "../support/credentials.ts"
@@ -78,6 +79,28 @@ describe("a read-only endpoint", () => {
         assert.strictEqual(yield* sqlstate(port, as(twin)), "28000")
         assert.strictEqual(yield* sqlstate(port, as(`${role}${twinSuffix}`)), "28000")
       }
+    })
+  )
+
+  it.live("above the disk quota a client is told at its login why it only reads, and otherwise nothing", () =>
+    Effect.gen(function* () {
+      const { control, port } = yield* harness(cluster)
+      const told = Effect.promise(async () => {
+        const notices: Array<postgres.Notice> = []
+        const sql = sqlClient(port, { onnotice: (notice) => notices.push(notice) })
+        await sql`select 1`
+        await sql.end()
+        return notices
+      })
+      assert.deepStrictEqual(yield* told, [])
+      control.readOnlyReason = "a reason of a newer server"
+      assert.deepStrictEqual(yield* told, [])
+      control.readOnlyReason = "disk_quota"
+      const [notice, ...more] = yield* told
+      assert.deepStrictEqual(more, [])
+      assert.deepInclude(notice, { severity: "WARNING", code: "53100" })
+      assert.include(notice?.["message"], "disk")
+      assert.include(notice?.["hint"], "Delete a branch")
     })
   )
 })

@@ -75,6 +75,8 @@ export class MemoryControlPlane {
   readonly cancels: Array<CancelNotice> = []
   /** The verifiers of the roles that are valid. */
   readonly verifiers = new Map([[role, verifierOf(role)]])
+  /** Why all roles only read. */
+  readOnlyReason: string | null = null
   /** Whether the server has roles of its operator's own. */
   ownRoles = false
   /** Over what the compute is reached. */
@@ -135,7 +137,8 @@ export class MemoryControlPlane {
             generation: running && !this.suspended ? generation + this.restarts : null,
             own_roles: this.ownRoles,
             tls: this.tls,
-            ...(name === undefined ? {} : { verifier: this.verifiers.get(name) ?? null })
+            ...(name === undefined ? {} : { verifier: this.verifiers.get(name) ?? null }),
+            ...(name === undefined ? {} : { read_only_reason: this.readOnlyReason })
           } as const
           yield* this.answering
           return located

@@ -58,6 +58,10 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
     33_554_432
   ],
   size_measured_at: ["When it was measured; `null`: not yet.", at.updated],
+  read_only_reason: [
+    "Why all credentials of the branch only read now, also those with the access `read_write`. `disk_quota`: its organization holds more disk than its quota. `null`: they do what they were made for.",
+    null
+  ],
   "Branch.expires_at": ["When the branch and everything in it is deleted; `null`: never.", null],
   created_by: ["Who created it, also through an API key; `null`: the platform."],
   "branches.create.name": [`${branchName} Left out: a name is made.`, "preview"],

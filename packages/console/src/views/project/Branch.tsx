@@ -8,6 +8,7 @@ import { summaryOf } from "../../components/ErrorSummary.tsx"
 import { Facts } from "../../components/Facts.tsx"
 import { Field } from "../../components/Field.tsx"
 import { LiveRegion } from "../../components/LiveRegion.tsx"
+import { Notice } from "../../components/Notice.tsx"
 import { Size } from "../../components/Size.tsx"
 import { State } from "../../components/State.tsx"
 import { Tag } from "../../components/Tag.tsx"
@@ -72,6 +73,13 @@ export const BranchPage = (props: BranchPageProps) => {
         </>
       }
     >
+      {branch.read_only_reason === null ? null : (
+        <Notice tone="bad">
+          {branch.read_only_reason === "disk_quota"
+            ? "This branch only reads: the organization holds more disk than its quota. Delete a branch or a project, reset a branch, or ask the operator for a higher quota."
+            : "This branch only reads."}
+        </Notice>
+      )}
       <Card id="facts" title="Branch" more={<a href={`${page}/credentials`}>Credentials of {branch.name}</a>}>
         <Facts
           items={[
