@@ -70,6 +70,8 @@ const npmPostgres = () => {
 /** Debian's `psql` is a wrapper that exists without a client, so it must be run. */
 const psqlRuns = () => spawnSync("psql", ["--version"], { stdio: "ignore" }).status === 0
 
+const hasPsycopg = () => spawnSync("/usr/bin/python3", ["-c", "import psycopg"], { stdio: "ignore" }).status === 0
+
 /** Other systems have a `script` with other options. */
 const scriptRuns = () =>
   spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true
@@ -108,6 +110,18 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("fish", "fish", "fish"),
   { name: "terminal", what: "util-linux's script", how: `Debian's package is "bsdutils"`, isMet: scriptRuns },
   { name: "psql", what: "psql", how: `Debian's package is "postgresql-client"`, isMet: psqlRuns },
+  {
+    name: "psycopg",
+    what: "psycopg 3 for Python",
+    how: `Debian's package is "python3-psycopg"`,
+    isMet: hasPsycopg
+  },
+  {
+    name: "jdbc",
+    what: "a JDK and the JDBC driver",
+    how: `Debian's packages are "default-jdk-headless" and "libpostgresql-jdbc-java"`,
+    isMet: () => programPath("javac") !== undefined && existsSync("/usr/share/java/postgresql.jar")
+  },
   {
     name: "system-postgres",
     what: "a Postgres server of the system",
