@@ -102,10 +102,8 @@ const Driver = Layer.effect(
         )
       })
     const note = (branch: BranchId, roles: ReadonlyArray<ComputeRole>) => {
-      machines.roles.set(
-        branch,
-        roles.map(({ role }) => role)
-      )
+      const names = roles.map(({ role }) => role)
+      machines.roles.set(branch, names)
       machines.writers.set(branch, roles.filter(({ access }) => access === "read_write").length)
     }
     return ComputeDriver.of({
@@ -256,12 +254,7 @@ export const keyCallerOf = (
   Effect.gen(function* () {
     const keys = yield* ApiKeys
     const scope = yield* keys.resolveScope(creator.org_id, wanted)
-    const { secret } = yield* keys.create(creator, {
-      name: capability,
-      capability,
-      scope,
-      expires_in_days: null
-    })
+    const { secret } = yield* keys.create(creator, { name: capability, capability, scope, expires_in_days: null })
     const caller = yield* callerOf(secret)
     return caller.kind === "api_key" ? caller : yield* Effect.die(new Error("A session is not a key."))
   })
