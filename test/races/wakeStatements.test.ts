@@ -91,7 +91,10 @@ layer(everything, { excludeTestServices: true })("the statements of a wake", (it
       // The watch of the wait reads the operation at its begin, and at events that come in time.
       assert.deepStrictEqual(
         others.filter((operation) => operation !== "OperationStore.find"),
-        ["BranchRoleStore.present", "EndpointStore.findAnywhere", "EndpointStore.findOwned", "EndpointStore.ofBranch"]
+        [
+          ...["BranchRoleStore.present", "EndpointStore.findAnywhere", "EndpointStore.findOwned"],
+          ...["EndpointStore.ofBranch", "QuotaStore.disksOf"]
+        ]
       )
     })
   )

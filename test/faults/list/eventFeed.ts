@@ -13,31 +13,37 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "feed-head-back",
-        find: "cursor === undefined || head.pos < cursor",
-        put: "cursor === undefined",
+        find: "head.pos > from.pos || (head.pos === from.pos && head.id === from.id) ? [] : undefined",
+        put: "head.pos >= 0 ? [] : undefined",
         why: "A log that went back begins again."
       },
       {
+        id: "feed-head-past",
+        find: "known.id === from.id ? batch : undefined",
+        put: "batch",
+        why: "A log that went back and is past its former head begins again."
+      },
+      {
         id: "feed-doubt",
-        find: "} else for (const subscriber of subscribers) subscriber.resumed?.()",
-        put: "}",
+        find: "for (const subscriber of subscribers) subscriber.resumed?.()",
+        put: "",
         why: "Subscribers learn that the log answers again."
       },
       {
         id: "feed-hole",
-        find: "if (hole) subscriber.restart?.(from)",
+        find: "if (hole) subscriber.restart?.(from.pos)",
         put: "",
         why: "Streams do not go on over a hole in the log."
       },
       {
         id: "feed-cursor",
-        find: "cursor = batch.at(-1)?.pos ?? from",
-        put: "cursor = batch.at(0)?.pos ?? from",
+        find: "cursor = batch.at(-1) ?? from",
+        put: "cursor = batch.at(0) ?? from",
         why: "Each event is delivered once."
       },
       {
         id: "feed-subscribe-late",
-        find: "if (cursor !== undefined) subscriber.restart?.(cursor)",
+        find: "if (cursor !== undefined) subscriber.restart?.(cursor.pos)",
         put: "",
         why: "A subscriber that joins a running feed learns where it starts."
       },
@@ -49,7 +55,7 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "feed-batches",
-        find: "if (batch.length < settings.tail_batch) break",
+        find: "if (batch !== undefined && batch.length < settings.tail_batch) break",
         put: "break",
         why: "A pass reads to the end of the log."
       },

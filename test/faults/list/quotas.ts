@@ -102,8 +102,8 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "size-expected-shown",
-        find: "= any($1::text[]) and measured_at is not null",
-        put: "= any($1::text[])",
+        find: "case when measured_at is not null then bytes end as size_bytes",
+        put: "bytes as size_bytes",
         why: "What is expected of a copy is not a size that was measured."
       }
     ]
@@ -115,14 +115,14 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "measurement-hangs-the-loop",
-        find: "abandonable(turn.withPermitsIfAvailable(1)(record), Effect.sleep(deadline), grace)",
-        put: "Effect.map(turn.withPermitsIfAvailable(1)(record), Result.succeed)",
+        find: "abandonable(turn.withPermitsIfAvailable(1)(measured), Effect.sleep(deadline), grace)",
+        put: "Effect.map(turn.withPermitsIfAvailable(1)(measured), Result.succeed)",
         why: "A machine that does not answer stops no later measurement."
       },
       {
         id: "measurements-pile-up",
-        find: "abandonable(turn.withPermitsIfAvailable(1)(record),",
-        put: "abandonable(Effect.asSome(record),",
+        find: "abandonable(turn.withPermitsIfAvailable(1)(measured),",
+        put: "abandonable(Effect.asSome(measured),",
         why: "While a measurement that was given up has not ended, no other begins."
       },
       {
@@ -152,8 +152,8 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "size-of-former-data",
-        find: "(changing ? undefined : sizes.get(branch.id))",
-        put: "sizes.get(branch.id)",
+        find: "changing ? { size_bytes: null, size_measured_at: null } : ",
+        put: "",
         why: "The size of former data is not shown for data that replaces it."
       }
     ]

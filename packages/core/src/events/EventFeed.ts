@@ -51,6 +51,8 @@ export interface FeedSubscriber {
   readonly resumed?: () => void
 }
 
+type LogHead = Pick<LoggedEvent, "pos" | "id">
+
 export class EventFeed extends Context.Service<
   EventFeed,
   {
@@ -76,22 +78,45 @@ export class EventFeed extends Context.Service<
       const ready = yield* Deferred.make<void>()
       const subscribers = new Set<FeedSubscriber>()
       let waiting: ReadonlyArray<Deferred.Deferred<void>> = []
-      /** The position up to which every subscriber has had everything. */
-      let cursor: number | undefined
+      /** The event up to which every subscriber has had everything: its position, and its id. */
+      let cursor: LogHead | undefined
       let failures = 0
       /** When the feed last gave all events their ids, by the monotonic clock. */
       let sequencedAt: bigint | undefined
 
-      /** Starts behind the log's head, and starts again when that went back. */
+      const restart = (head: LogHead) => {
+        cursor = head
+        for (const subscriber of subscribers) subscriber.restart?.(head.pos)
+        return head
+      }
+
+      /** Starts behind the log's head. After an outage it goes on where it was: `next` notices a log that went back. */
       const begin = Effect.gen(function* () {
-        const head = yield* log.head
-        if (cursor === undefined || head.pos < cursor) {
-          cursor = head.pos
-          for (const subscriber of subscribers) subscriber.restart?.(head.pos)
-        } else for (const subscriber of subscribers) subscriber.resumed?.()
+        if (cursor === undefined) restart(yield* log.head)
+        else {
+          yield* log.head
+          for (const subscriber of subscribers) subscriber.resumed?.()
+        }
         yield* Deferred.succeed(ready, undefined)
-        return cursor
       })
+
+      /**
+       * The events behind the cursor. A fail-over may lose the end of the log, and its new events then have the positions of the
+       * lost ones, with other ids. So the event at the cursor is read again with each batch.
+       *
+       * Pitfall: comparing positions alone. A log that went back is soon past the cursor again.
+       */
+      const next = Effect.fnUntraced(function* (from: LogHead) {
+        const [known, ...batch] = yield* tailFrom(from)
+        if (known?.pos === from.pos) return known.id === from.id ? batch : undefined
+        // The event at the cursor is trimmed, or was lost.
+        if (known !== undefined) return [known, ...batch]
+        const head = yield* log.head
+        return head.pos > from.pos || (head.pos === from.pos && head.id === from.id) ? [] : undefined
+      })
+
+      /** The event at the position too, where there is one. */
+      const tailFrom = ({ pos }: LogHead) => log.tail(pos - 1, settings.tail_batch + 1)
 
       /** The time until events are to be given their ids by this feed. */
       const untilDue = Effect.map(Clock.monotonicTimeNanos, (now) =>
@@ -111,15 +136,14 @@ export class EventFeed extends Context.Service<
       })
 
       /** Synchronous: a subscriber that joins later starts exactly behind the last batch, which it has not had. */
-      const offer = (batch: ReadonlyArray<LoggedEvent>, from: number) => {
+      const offer = (batch: ReadonlyArray<LoggedEvent>, from: LogHead) => {
         // Positions are dense. A hole means that the missed events are trimmed already.
-        const hole = batch.some((event, index) => event.pos !== from + index + 1)
+        const hole = batch.some((event, index) => event.pos !== from.pos + index + 1)
         for (const subscriber of subscribers) {
-          if (hole) subscriber.restart?.(from)
+          if (hole) subscriber.restart?.(from.pos)
           subscriber.deliver?.(batch)
         }
-        cursor = batch.at(-1)?.pos ?? from
-        return cursor
+        cursor = batch.at(-1) ?? from
       }
 
       const publish = (batch: ReadonlyArray<LoggedEvent>) =>
@@ -130,30 +154,29 @@ export class EventFeed extends Context.Service<
           yield* PubSub.publishAll(learned, batch)
         })
 
-      const pass = (from: number): Effect.Effect<number, StorageError> =>
-        Effect.gen(function* () {
-          const requests = waiting
-          if (requests.length > 0) sequencedAt = undefined
-          yield* sequenceWhenDue
-          let pos = from
-          for (;;) {
-            const batch = yield* log.tail(pos, settings.tail_batch)
-            if (batch.length > 0) {
-              pos = offer(batch, pos)
-              yield* publish(batch)
-            }
-            if (batch.length < settings.tail_batch) break
-            yield* Effect.yieldNow // lets streams flush between batches
+      const pass: Effect.Effect<void, StorageError> = Effect.gen(function* () {
+        const requests = waiting
+        if (requests.length > 0) sequencedAt = undefined
+        yield* sequenceWhenDue
+        for (;;) {
+          const from = cursor ?? restart(yield* log.head)
+          const batch = yield* next(from)
+          if (batch === undefined) restart(yield* log.head)
+          else if (batch.length > 0) {
+            offer(batch, from)
+            yield* publish(batch)
           }
-          waiting = waiting.filter((request) => !requests.includes(request))
-          yield* Effect.forEach(requests, (request) => Deferred.succeed(request, undefined), { discard: true })
-          return pos
-        })
+          if (batch !== undefined && batch.length < settings.tail_batch) break
+          yield* Effect.yieldNow // lets streams flush between batches
+        }
+        waiting = waiting.filter((request) => !requests.includes(request))
+        yield* Effect.forEach(requests, (request) => Deferred.succeed(request, undefined), { discard: true })
+      })
 
       const follow = Effect.gen(function* () {
-        let pos = yield* begin
+        yield* begin
         for (;;) {
-          pos = yield* pass(pos)
+          yield* pass
           failures = 0
           const due = yield* untilDue
           const wait = Duration.isGreaterThan(due, Duration.zero) ? due : settings.poll
@@ -198,7 +221,7 @@ export class EventFeed extends Context.Service<
           Effect.acquireRelease(
             Effect.sync(() => {
               subscribers.add(subscriber)
-              if (cursor !== undefined) subscriber.restart?.(cursor)
+              if (cursor !== undefined) subscriber.restart?.(cursor.pos)
             }),
             () => Effect.sync(() => subscribers.delete(subscriber))
           ),

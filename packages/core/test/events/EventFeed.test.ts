@@ -147,6 +147,51 @@ describe("a feed", () => {
     }).pipe(Effect.provide(script.layer()))
   })
 
+  it.effect.each([
+    { lost: "and is past its former head at the next read", head: 9 },
+    { lost: "and has as many events as before", head: 4 },
+    { lost: "and has fewer events than before", head: 3 }
+  ])("a log that lost its end $lost ends streams, and the feed goes on behind its head", ({ head }) => {
+    const script = new Script()
+    script.rows = rows(1, 4)
+    return Effect.gen(function* () {
+      yield* (yield* EventFeed).ready
+      const heard = yield* subscribed
+      const { stream } = yield* follow
+      yield* TestClock.adjust("1 minute")
+      assert.isUndefined(stream.ended)
+      const others = rows(1, head).map((row) => (row.pos < 3 ? row : { ...row, id: `${row.id.slice(0, -1)}Z` }))
+      script.rows = others
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(stream.ended, "log_reset")
+      script.rows = [...others, ...rows(head + 1, head + 1)]
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(heard, ["restart 4", `restart ${head}`, head + 1])
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("a log whose events are all trimmed ends no stream, however long nothing happens", () => {
+    const script = new Script()
+    script.rows = rows(1, 4)
+    return Effect.gen(function* () {
+      yield* (yield* EventFeed).ready
+      const heard = yield* subscribed
+      const { stream } = yield* follow
+      const newest = script.rows.at(-1)
+      script.head = 4
+      script.headId = newest?.id
+      script.rows = []
+      yield* TestClock.adjust("3 minutes")
+      assert.isUndefined(stream.ended)
+      script.head = undefined
+      script.headId = undefined
+      script.rows = rows(5, 5)
+      yield* TestClock.adjust("1 minute")
+      assert.isUndefined(stream.ended)
+      assert.deepStrictEqual(heard, ["restart 4", 5])
+    }).pipe(Effect.provide(script.layer()))
+  })
+
   it.effect("a feed starts a late subscriber behind the last batch, and calls it until its scope closes", () => {
     const script = new Script()
     script.rows = rows(1, 2)

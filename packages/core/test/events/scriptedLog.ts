@@ -16,6 +16,8 @@ export class Script {
   rows: ReadonlyArray<LoggedEvent> = []
   /** The newest position, where that is not the last row's. */
   head: number | undefined
+  /** The id of the newest event, where that is not the last row's. */
+  headId: string | undefined
   /** The newest id of every organization, where that is not the last row's. */
   headOf: string | undefined
   fails = false
@@ -42,7 +44,10 @@ export class Script {
       this.asked.sequence += 1
       return this.busy ? "busy" : "idle"
     }),
-    head: this.#answer(() => ({ pos: this.head ?? this.#last?.pos ?? 0, id: this.#last?.id ?? noEvent })),
+    head: this.#answer(() => ({
+      pos: this.head ?? this.#last?.pos ?? 0,
+      id: this.headId ?? this.#last?.id ?? noEvent
+    })),
     headOf: () => this.#answer(() => this.headOf ?? this.#last?.id ?? noEvent),
     tail: (after, limit) =>
       this.#answer(() => {
