@@ -9,9 +9,9 @@ export const consent: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "sign-in-joins-newest",
-        find: "if (only === undefined || next_cursor !== null) return undefined",
-        put: "if (only === undefined) return undefined",
-        why: "Of several invitations a first sign-in accepts none."
+        find: "if (Option.isSome(joined)) return joined.value.org_id",
+        put: 'if (Option.isSome(joined) && invitation.org_id === "") return joined.value.org_id',
+        why: "Of several invitations a first sign-in accepts one, and lands there."
       },
       {
         id: "sign-in-lost-answer",

@@ -141,7 +141,14 @@ const invitations = Effect.gen(function* () {
         const rows = yield* invitations.newestFirst(page, condition, email, DateTime.formatIso(now))
         const shown = yield* Effect.forEach(rows, own)
         return pageOf(shown.flatMap(Option.toArray), page)
-      })
+      }),
+    oldestFor: (email, now, limit) => {
+      const condition = `doc ->> 'email' = ?1 and ${pending} ?2 and doc ->> 'org_id' in (select id from organization)`
+      return Effect.map(
+        invitations.where(`${condition} order by id limit ?3`, email, DateTime.formatIso(now), limit),
+        (rows) => rows.map(({ id, org_id }) => ({ id, org_id }))
+      )
+    }
   })
 })
 

@@ -10,6 +10,9 @@ import { OwnInvitation, type StoredInvitation } from "./Invitation.ts"
 import type { Organization } from "./Organization.ts"
 import { type User, UserProfile } from "./User.ts"
 
+/** Which invitation of which organization. */
+export type PendingInvitation = Pick<StoredInvitation, "id" | "org_id">
+
 export class InvitationStore extends Context.Service<
   InvitationStore,
   {
@@ -31,6 +34,12 @@ export class InvitationStore extends Context.Service<
       now: DateTime.Utc,
       page: PageRequest
     ) => Effect.Effect<Page<OwnInvitation>, StorageError>
+    /** The same, oldest first: the first of them. */
+    readonly oldestFor: (
+      email: string,
+      now: DateTime.Utc,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<PendingInvitation>, StorageError>
   }
 >()("@narthex/core/accounts/InvitationStore") {
   static readonly layerMemory: Layer.Layer<InvitationStore, never, MemoryStorage> = Layer.effect(
@@ -77,6 +86,15 @@ export class InvitationStore extends Context.Service<
               return [new OwnInvitation({ ...rest, organization: { id: org_id, name }, invited_by: inviter })]
             })
             return pageOfAll(own, page)
+          }),
+        oldestFor: (email, now, limit) =>
+          Effect.gen(function* () {
+            const existing = new Set((yield* organizations.all).map(({ id }) => id))
+            return (yield* invitations.all)
+              .filter((row) => row.email === email && row.statusAt(now) === "pending" && existing.has(row.org_id))
+              .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+              .slice(0, limit)
+              .map(({ id, org_id }) => ({ id, org_id }))
           })
       })
     })

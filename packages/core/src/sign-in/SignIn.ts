@@ -24,11 +24,14 @@ export class EmailNotAllowed extends Schema.TaggedError<EmailNotAllowed>()("Emai
   }
 }
 
+/** How many invitations are tried: one cannot be accepted whose inviter has lost the right to invite. */
+const mostTried = 20
+
 export interface SignedIn {
   readonly user: User
   /**
-   * The organization in which the session starts: the one that invited the user at the first sign-in, if exactly one
-   * did, until the user has confirmed or left it. Otherwise the personal one.
+   * The organization in which the session starts: the one whose invitation the first sign-in accepted, until the user has
+   * confirmed or left it. Otherwise the personal one.
    */
   readonly landing: OrgId
 }
@@ -65,21 +68,19 @@ export class SignIn extends Context.Service<
       })
 
       /**
-       * Joins the organization of the one invitation that is pending at a first sign-in. Of several none is accepted,
-       * because any stranger can send one: the person chooses (docs/design/identity.md I48).
+       * Joins the organization of the oldest invitation that can be accepted at a first sign-in. The others stay pending: any
+       * stranger can send one, so the person chooses (docs/design/identity.md I48).
        */
-      const joinOnly = Effect.fnUntraced(function* (user: User) {
+      const joinOldest = Effect.fnUntraced(function* (user: User) {
         const address = invitedAddress(user)
         if (address === undefined) return undefined
-        const { items, next_cursor } = yield* invitations.pendingFor(address, yield* DateTime.now, {
-          limit: 1,
-          after: null
-        })
-        const [only] = items
-        if (only === undefined || next_cursor !== null) return undefined
-        const pending = yield* lockPending(user, { id: only.id, org_id: only.organization.id })
-        if (Option.isNone(pending)) return undefined
-        return Option.getOrUndefined(yield* accept(user, pending.value, "landing"))?.org_id
+        for (const invitation of yield* invitations.oldestFor(address, yield* DateTime.now, mostTried)) {
+          const pending = yield* lockPending(user, invitation)
+          if (Option.isNone(pending)) continue
+          const joined = yield* accept(user, pending.value, "landing")
+          if (Option.isSome(joined)) return joined.value.org_id
+        }
+        return undefined
       })
 
       const first = Effect.fnUntraced(function* (identity: VerifiedIdentity) {
@@ -96,7 +97,7 @@ export class SignIn extends Context.Service<
         })
         if (!(yield* accounts.putUser(user))) return Option.none()
         const personal = yield* makePersonal(user)
-        const joined = yield* joinOnly(user)
+        const joined = yield* joinOldest(user)
         const bypasses = joined !== undefined && settings.invitations_bypass_gate
         const entered = bypasses ? new User({ ...user, enabled_at: now }) : user
         if (bypasses) yield* accounts.putUser(entered)

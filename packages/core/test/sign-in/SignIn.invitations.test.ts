@@ -53,23 +53,41 @@ describe("An invitation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("a user with several invitations at the first sign-in joins none and starts in the personal one", () =>
+  it.effect(
+    "a user with several invitations starts in the organization that invited first, and the others stay pending",
+    () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const own = yield* OwnInvitations
+        for (const inviter of ["employer", "stranger", "friend"]) {
+          yield* invite(yield* founder(inviter), "bob@example.com")
+          yield* TestClock.adjust("1 second")
+        }
+        const { access_token, invited_by, organization, user } = yield* signIn("bob")
+        assert.strictEqual(organization.name, "Team of employer")
+        assert.strictEqual(invited_by?.email, "employer@example.com")
+        assert.strictEqual((yield* accounts.organizationsOf(user.id, firstPage)).items.length, 2)
+        const pending = yield* own.list(yield* callerOf(access_token), firstPage)
+        assert.deepStrictEqual(
+          pending.items.map(({ organization: { name } }) => name),
+          ["Team of friend", "Team of stranger"]
+        )
+      }).pipe(Effect.provide(People))
+  )
+
+  it.effect("of several invitations one is passed over that has ended, or whose inviter may not invite any more", () =>
     Effect.gen(function* () {
-      const accounts = yield* AccountStore
-      const own = yield* OwnInvitations
-      for (const inviter of ["employer", "stranger"]) {
-        yield* invite(yield* founder(inviter), "bob@example.com")
-        yield* TestClock.adjust("1 second")
-      }
-      const { access_token, invited_by, organization, user } = yield* signIn("bob")
-      assert.isTrue(organization.personal)
-      assert.isNull(invited_by)
-      assert.strictEqual((yield* accounts.organizationsOf(user.id, firstPage)).items.length, 1)
-      const pending = yield* own.list(yield* callerOf(access_token), firstPage)
-      assert.deepStrictEqual(
-        pending.items.map(({ organization: { name } }) => name),
-        ["Team of stranger", "Team of employer"]
-      )
+      const { revoke } = yield* Invitations
+      const gone = yield* founder("gone")
+      const ended = yield* invite(gone, "bob@example.com")
+      yield* TestClock.adjust("1 second")
+      const demoted = yield* founder("demoted")
+      yield* invite(demoted, "bob@example.com")
+      yield* TestClock.adjust("1 second")
+      yield* invite(yield* founder("employer"), "bob@example.com")
+      yield* revoke(gone, ended.id)
+      yield* setRole(demoted, "member")
+      assert.strictEqual((yield* signIn("bob")).organization.name, "Team of employer")
     }).pipe(Effect.provide(People))
   )
 

@@ -91,6 +91,9 @@ export const invitationStoreContract = contract<AccountStore | InvitationStore |
         const next_cursor = encodeCursor(newer.id)
         assert.deepStrictEqual(yield* pending({ limit: 1, after: null }), { items: [first], next_cursor })
         assert.deepStrictEqual(yield* pending({ limit: 1, after: newer.id }), { items: [second], next_cursor: null })
+        const which = ({ id, org_id }: typeof older) => ({ id, org_id })
+        assert.deepStrictEqual(yield* store.oldestFor(email, at(5), 9), [which(older), which(newer)])
+        assert.deepStrictEqual(yield* store.oldestFor(email, at(5), 1), [which(older)])
       }))
 
     it("a pending invitation has the names of its organization and of its inviter", () =>

@@ -1,5 +1,5 @@
 /** `InvitationStore` on Postgres. */
-import { InvitationStore, OwnInvitation, pageOf, StoredInvitation } from "@narthex/core"
+import { InvitationStore, OwnInvitation, type PendingInvitation, pageOf, StoredInvitation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
@@ -69,6 +69,14 @@ const make = Effect.gen(function* () {
           [email, DateTime.toDateUtc(now), olderThan(page), page.limit + 1]
         ),
         (rows) => pageOf(rows, page)
+      ),
+    oldestFor: (email, now, limit) =>
+      database.query<PendingInvitation>(
+        "InvitationStore.oldestFor",
+        `select i.id, i.org_id from invitation i join organization o on o.id = i.org_id
+         where i.email = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > $2
+         order by i.id limit $3`,
+        [email, DateTime.toDateUtc(now), limit]
       )
   })
 })

@@ -127,6 +127,7 @@ const asks = Effect.gen(function* () {
   yield* keys.revokeAll({ org_id: org, user_id: user }, "membership_ended", at(0))
   yield* (yield* SessionStore).active(user, at(0), 10)
   yield* (yield* InvitationStore).pendingFor("m7", at(0), page)
+  yield* (yield* InvitationStore).oldestFor("m7", at(0), 20)
   yield* (yield* AccountStore).users(page)
   yield* (yield* AccountStore).organizationsOf(user, page)
   yield* (yield* AccountStore).landingOf(user)
