@@ -7,7 +7,7 @@ import { invalidOptions } from "../failures/failures.ts"
 export const problemOfUrl = (option: string, url: string): string | undefined =>
   /^postgres(ql)?:\/\//i.test(url) && URL.canParse(url)
     ? undefined
-    : `${option}: the URL is unusable. Expected postgresql://user:password@host:5432/database, with special characters of user and password percent-encoded.`
+    : `${option}: the URL is unusable. Expected postgresql://user:password@host:5432/database with one host, and with special characters of user and password percent-encoded. A Unix socket is postgresql:///database?host=/directory&user=name.`
 
 /** What has to be corrected is `invalid_options`; what may pass is `unavailable`. */
 export const postgresFailure = ({ cause, correct, sentence }: Unusable): NarthexError => {

@@ -165,11 +165,13 @@ export const postgresUrl = (text: string) => {
     : undefined
 }
 
-export const databaseUrl: Form<Redacted.Redacted> = form("a postgres:// or postgresql:// URL", postgresUrl)
+const oneServer =
+  "a postgres:// or postgresql:// URL with one host (for several servers, an address that leads to the primary), or postgresql:///name?host=/directory&user=name for a Unix socket"
 
-export const listenUrl: Form<Redacted.Redacted | "off"> = form(
-  'a postgres:// or postgresql:// URL, or "off"',
-  (text) => (text === "off" ? "off" : postgresUrl(text))
+export const databaseUrl: Form<Redacted.Redacted> = form(oneServer, postgresUrl)
+
+export const listenUrl: Form<Redacted.Redacted | "off"> = form(`${oneServer}, or "off"`, (text) =>
+  text === "off" ? "off" : postgresUrl(text)
 )
 
 export const masterSecret: Form<Redacted.Redacted> = form("32 bytes as base64url (43 characters)", readMasterSecret)
