@@ -15,7 +15,7 @@ import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { password, role } from "../packages/proxy/test/support/credentials.ts"
 import { matchCost } from "./proxyAllowlist.ts"
-import { connections, copyOut, openSessions, pgbench, refusals, type Work } from "./proxyClients.ts"
+import { connections, copyOut, openSessions, pgbench, refusals, type Work, wrongPasswords } from "./proxyClients.ts"
 import { binaries, endpoint_id, startCluster } from "./proxyCluster.ts"
 import { type Relay, startHaproxy, startNode, startPgbouncer } from "./proxyPeers.ts"
 import { ratio } from "./ratios.ts"
@@ -190,6 +190,7 @@ try {
       report(title, await takeTurns([...narthex, ...limit], ({ port }) => refusals(port, tls, seconds)), [
         ["bare refuser", "cpu"]
       ])
+    report("a wrong password", await takeTurns(narthex, ({ port }) => wrongPasswords(port, seconds)), [])
   }
   const address = join(folder, "compute")
   await started(startNode("compute", "compute", address, folder))

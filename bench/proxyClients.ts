@@ -98,6 +98,16 @@ const repeatedly = async (seconds: number, once: () => Promise<void>): Promise<W
 export const refusals = (port: number, tls: boolean, seconds: number): Promise<Work> =>
   repeatedly(seconds, () => refused(port, tls))
 
+/** Clients with a wrong password, at a compute that they never reach. A unit is a client. */
+export const wrongPasswords = (port: number, seconds: number): Promise<Work> =>
+  repeatedly(seconds, async () => {
+    const answer = await session(port, "select 1", undefined, "wrong").then(
+      () => "a session",
+      ({ message }: Error) => message
+    )
+    if (!answer.includes("C28P01")) throw new Error(`a wrong password was not refused: ${JSON.stringify(answer)}`)
+  })
+
 const terminate = Buffer.from([0x58, 0, 0, 0, 4])
 
 /** Clients that authenticate and leave. A unit is a client. */
