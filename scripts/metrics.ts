@@ -4,6 +4,7 @@ import { markdownTable } from "./pages/markdownTable.ts"
 import { pageLink } from "./pages/pageLink.ts"
 
 const parts: ReadonlyArray<readonly [of: CatalogedMetric["of"], title: string]> = [
+  ["requests", "Requests"],
   ["event streams", "Event streams"],
   ["operations", "Operations"],
   ["proxy", "Proxy"]

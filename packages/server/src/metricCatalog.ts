@@ -6,7 +6,7 @@ import { OperationClass } from "@narthex/core"
 
 export interface CatalogedMetric {
   /** Which processes have it: those with the API, with the runner, or with the proxy. */
-  readonly of: "event streams" | "operations" | "proxy"
+  readonly of: "event streams" | "operations" | "proxy" | "requests"
   readonly kind: "counter" | "gauge" | "histogram"
   /** Label → its values, or what they are. */
   readonly labels?: Readonly<Record<string, string>>
@@ -44,6 +44,18 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
   events_tail_lag_seconds: events("histogram", "From an event's instant to its delivery here."),
   events_listen_up: events("gauge", "1 while the log's notifications arrive."),
   events_flush_seconds: events("histogram", "Time of one flush."),
+  http_requests_total: {
+    of: "requests",
+    kind: "counter",
+    labels: { method: "the method, or `other`", route: "the path of the contract, or `other`", status: "the status" },
+    meaning: "Answered requests."
+  },
+  http_request_seconds: {
+    of: "requests",
+    kind: "histogram",
+    labels: { method: "the method, or `other`", route: "the path of the contract, or `other`" },
+    meaning: "Time from a request to the head of its answer."
+  },
   operations_running: {
     of: "operations",
     kind: "gauge",

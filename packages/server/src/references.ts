@@ -14,7 +14,7 @@ import {
   SessionPolicy,
   WaitLimit
 } from "@narthex/core"
-import { RateLimits, ServerIdentity } from "@narthex/http"
+import { LoggedRequests, RateLimits, ServerIdentity } from "@narthex/http"
 import { placesPerPerson } from "@narthex/local-postgres"
 import { Layer, type Redacted } from "effect"
 import type { Addresses } from "./addresses.ts"
@@ -95,6 +95,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
       port: addresses.proxy.port,
       tls: proxy.tls !== null
     }),
+    Layer.succeed(LoggedRequests, settings.log.requests),
     Layer.succeed(ServerIdentity, {
       console_url: addresses.console.url,
       origin: { trusted_hops: settings.trusted_hops, console_token: tokens.console },

@@ -17,7 +17,8 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import { isToken } from "../ClientAddress.ts"
 import { originOf, ServerIdentity } from "../ServerIdentity.ts"
 import { Transport } from "../transport/Transport.ts"
-import { allowedMethods } from "./routeTable.ts"
+import { makeRequestLog } from "./RequestLog.ts"
+import { allowedMethods, routeOf } from "./routeTable.ts"
 
 const validRequestId = /^[\w.:@+/-]{1,128}$/
 
@@ -140,10 +141,6 @@ const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse
     )
   })
 
-/** For whom a request uses the storage until its credential is verified. */
-const unverified = (context: Context.Context<never>, request: HttpServerRequest.HttpServerRequest): RequesterFacts =>
-  requesterAt(originOf(request, Context.get(context, ServerIdentity).origin).address)
-
 /**
  * In whose turns a request begins: of an address, and there of what was sent as a credential. `null`: at once, because it is
  * of a proxy, whose calls are made for many.
@@ -174,8 +171,14 @@ const ofRequest = <R>(
   })
 }
 
+/** The status of an answer, and the code of a refusal. */
+const outcomeOf = (response: HttpServerResponse.HttpServerResponse) =>
+  response.status < 400 ? { status: response.status } : { status: response.status, code: problemOf(response).code }
+
 export const HttpConventions = HttpRouter.middleware(
-  Effect.map(Transport, (transport) => {
+  Effect.gen(function* () {
+    const transport = yield* Transport
+    const logged = makeRequestLog(yield* Effect.context<never>())
     const pace = pacing()
     return (handler) =>
       Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
@@ -184,7 +187,8 @@ export const HttpConventions = HttpRouter.middleware(
         const request_id = given !== undefined && validRequestId.test(given) ? given : globalThis.crypto.randomUUID()
         const always = { "x-content-type-options": "nosniff", "x-request-id": request_id }
         const path = request.url.split("?")[0] ?? ""
-        const allow = allowedMethods(path)
+        const { methods: allow, route } = routeOf(path)
+        const answered = logged()
         const finished = (answer: HttpServerResponse.HttpServerResponse) => {
           const response = HttpServerResponse.setHeaders(completed(answer, request_id, allow), always)
           return request.headers["user-agent"]?.startsWith("narthex-cli/")
@@ -196,7 +200,9 @@ export const HttpConventions = HttpRouter.middleware(
             : response
         }
         const early = beforeRouting(transport, request, path, allow)
-        const requester = unverified(context, request)
+        const { address } = originOf(request, Context.get(context, ServerIdentity).origin)
+        // Until its credential is verified.
+        const requester = requesterAt(address)
         const answer =
           early === undefined
             ? Effect.catchCause(
@@ -208,7 +214,13 @@ export const HttpConventions = HttpRouter.middleware(
                 answerCause
               )
             : Effect.succeed(early)
-        const inTurn = Effect.andThen(pace(beginsAs(context, request, requester)), Effect.map(answer, finished))
+        const { method } = request
+        const noted = Effect.flatMap(answer, (unfinished) => {
+          const response = finished(unfinished)
+          const line = answered({ route, method, path, request_id, address, ...outcomeOf(response) })
+          return line === undefined ? Effect.succeed(response) : Effect.as(line, response)
+        })
+        const inTurn = Effect.andThen(pace(beginsAs(context, request, requester)), noted)
         return Effect.andThen(transport.announce(request, always), inTurn)
       })
   }),

@@ -30,12 +30,16 @@ const paths = [...Map.groupBy(routes, ({ path }) => path)].map(([path, all]) => 
 
 const buckets = Map.groupBy(paths, ({ path }) => bucketOf(path))
 
-/** The methods of a path, sorted; empty when there is no such path. */
-export const allowedMethods = (path: string): ReadonlyArray<string> => {
+/** The path of the contract that a path is of, and its methods, sorted; `other` and none when there is no such path. */
+export const routeOf = (path: string): { readonly route: string; readonly methods: ReadonlyArray<string> } => {
   const [first, ...others] = (buckets.get(bucketOf(path)) ?? []).filter(({ pattern }) => pattern.test(path))
-  if (first === undefined) return []
-  return others.length === 0 ? first.methods : sorted([first, ...others].flatMap(({ methods }) => methods))
+  if (first === undefined) return { route: "other", methods: [] }
+  const methods = others.length === 0 ? first.methods : sorted([first, ...others].flatMap((it) => it.methods))
+  return { route: first.path, methods }
 }
+
+/** The methods of a path, sorted; empty when there is no such path. */
+export const allowedMethods = (path: string): ReadonlyArray<string> => routeOf(path).methods
 
 /**
  * Whether a path is the API's among those of a host: below `/v1`, where everything else is answered with 404, or one of

@@ -52,7 +52,7 @@ layer(Layer.provide(memoryApi({ idle: true }), counted), { excludeTestServices: 
         const who = yield* founder()
         const { token: secret } = yield* key(who)
         const bounds = [
-          { path: "/v1/auth/whoami", token: secret, steps: 185 },
+          { path: "/v1/auth/whoami", token: secret, steps: 190 },
           { path: "/v1/auth/whoami", token: who.token, steps: 140 },
           { path: "/v1/projects", token: secret, steps: 150 },
           { path: "/v1/projects", token: who.token, steps: 140 }

@@ -39,7 +39,7 @@ interface Decided {
   readonly region: string
   /** `null`: every limit is off. */
   readonly limits: Given["limits"] | null
-  readonly log: { readonly level: Given["log"]["level"]; readonly format: "pretty" | "json" }
+  readonly log: Given["log"] & { readonly format: "pretty" | "json" }
   /** `null`: off. The exporter reads the other variables of OpenTelemetry itself. */
   readonly telemetry: { readonly endpoint: string; readonly headers: Redacted.Redacted | null } | null
 }
@@ -110,7 +110,7 @@ const decided = ({ values }: Reading<typeof variables>, circumstances: Circumsta
     dev_providers: wantsDevProviders(values, circumstances) ? { ports: values.dev_providers.ports } : null,
     region: values.region ?? values.regions[0],
     limits: unlimited ? null : values.limits,
-    log: { level: log.level, format: log.format ?? (terminal ? "pretty" : "json") },
+    log: { ...log, format: log.format ?? (terminal ? "pretty" : "json") },
     telemetry: telemetry.endpoint === null ? null : { endpoint: telemetry.endpoint, headers: telemetry.headers }
   }
 }

@@ -51,7 +51,7 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual([rest.region, rest.regions, rest.compute], ["local", ["local"], "local"])
       assert.deepStrictEqual(
         [rest.trusted_hops, rest.log, rest.telemetry],
-        [0, { level: "Info", format: "json" }, null]
+        [0, { level: "Info", format: "json", requests: "errors" }, null]
       )
       assert.isNull(dev_providers)
       assert.strictEqual(Duration.toMinutes(sessions.jwt_lifetime), 15)

@@ -190,6 +190,12 @@ export const output = {
       forms.words("pretty", "json"),
       "on a terminal: pretty; otherwise: json",
       "The form of the log, which goes to stderr."
+    ),
+    requests: variable(
+      "NARTHEX_LOG_REQUESTS",
+      forms.words("all", "errors", "none"),
+      "errors",
+      "Which requests to the API have a line in the log: `errors` are those that are refused or fail."
     )
   },
   telemetry: {
