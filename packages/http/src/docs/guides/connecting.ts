@@ -60,6 +60,7 @@ All endpoints of a region share an address. The proxy learns from the client whi
 | 53300 | too many connections or running computes |
 | 57P03 | the compute did not start in time, or the allowlist cannot be checked now: try again |
 | 57P01 | the session was ended: by a suspend, a revocation, or a rule that no longer admits it |
+| 53100, a warning | the organization holds more disk than its quota: until it holds less, every credential only reads (42501 for writes) |
 
 The first connection after a suspend takes about as long as Postgres takes to start. Give clients a time-out of ten seconds or more.
 `
