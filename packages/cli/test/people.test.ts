@@ -87,7 +87,8 @@ describe("member", () => {
     Effect.gen(function* () {
       const { run } = yield* inAcme
       assert.match((yield* run(["member", "list"])).stdout, /^bob@example\.com +bob +member +\S+ +[0-9a-f-]{36}$/m)
-      assert.match((yield* run(["member", "set-role", "bob@example.com", "admin"])).stdout, /^role +admin$/m)
+      for (const address of ["bob@example.com", "Bob@Example.com."])
+        assert.match((yield* run(["member", "set-role", address, "admin"])).stdout, /^role +admin$/m)
       assert.strictEqual((yield* run(["member", "set-role", "bob@example.com", "King"])).code, 2)
       const undeclared = yield* run(["member", "set-role", "bob@example.com", "king"])
       assert.deepStrictEqual([undeclared.code, /There is no role "king"/.test(undeclared.stderr)], [1, true])
@@ -146,7 +147,8 @@ describe("invitation create, resend and revoke", () => {
       const sent = (yield* run(["invitation", "list", "--sent"])).stdout
       assert.match(sent, /^bob@example\.com +member +accepted/m)
       assert.match(sent, /^eve@example\.com +admin +pending +ada@example\.com/m)
-      assert.strictEqual((yield* run(["invitation", "resend", "eve@example.com"])).code, 0)
+      for (const address of ["eve@example.com", "Eve@Example.com."])
+        assert.strictEqual((yield* run(["invitation", "resend", address])).code, 0)
       assert.strictEqual((yield* run(["invitation", "revoke", "eve@example.com"])).code, 2)
       assert.strictEqual((yield* run(["invitation", "revoke", "eve@example.com", "--yes"])).code, 0)
       const gone = yield* run(["invitation", "revoke", "eve@example.com", "--yes"])

@@ -1,5 +1,5 @@
 /** The members, invitations and keys that a command names. */
-import { type OrgId, parseApiKeyId, parseInvitationId, parseUserId } from "@narthex/api"
+import { normalizeEmail, type OrgId, parseApiKeyId, parseInvitationId, parseUserId } from "@narthex/api"
 import { Effect, Option } from "effect"
 import { withBody } from "../connection/answers.ts"
 import type { AuthenticatedApi } from "../connection/Connection.ts"
@@ -9,7 +9,10 @@ const members: Kind = { one: "member", many: "members", list: "narthex member li
 const invitations: Kind = { one: "invitation", many: "invitations", list: "narthex invitation list --sent" }
 const keys: Kind = { one: "key", many: "keys", list: "narthex api-key list" }
 
-const known = (names: ReadonlyArray<string | null>) => names.filter((name) => name !== null)
+/** An address in the spelling of the API, which has invitations in it; other text as it is. */
+const spelled = (name: string) => normalizeEmail(name) ?? name
+
+const known = (names: ReadonlyArray<string | null>) => names.filter((name) => name !== null).map(spelled)
 
 /** The member with this address, name or user id. The address is the best name: it is unique. */
 export const memberNamed = Effect.fnUntraced(function* ({ client }: AuthenticatedApi, org_id: OrgId, name: string) {
@@ -19,7 +22,7 @@ export const memberNamed = Effect.fnUntraced(function* ({ client }: Authenticate
     (member) => ({ id: member.user_id, names: known([member.email, member.name, member.user_id]), member })
   )
   const id = parseUserId(name)
-  return (yield* resolve(members, { name: Option.getOrElse(id, () => name) }, yield* listed)).member
+  return (yield* resolve(members, { name: Option.getOrElse(id, () => spelled(name)) }, yield* listed)).member
 })
 
 /** The id of the invitation to this address; of several the pending one. */
@@ -29,10 +32,10 @@ export const invitationNamed = Effect.fnUntraced(function* ({ client }: Authenti
   const listed = yield* objectsOf(
     "invitations",
     (query) => client.api.invitations.list({ params: { org_id }, query, ...withBody }),
-    (invitation) => ({ id: invitation.id, names: [invitation.email], status: invitation.status })
+    (invitation) => ({ id: invitation.id, names: known([invitation.email]), status: invitation.status })
   )
   const open = listed.objects.filter(({ status }) => status === "pending" || status === "expired")
-  return (yield* resolve(invitations, { name }, { ...listed, objects: open })).id
+  return (yield* resolve(invitations, { name: spelled(name) }, { ...listed, objects: open })).id
 })
 
 /** The id of the key with this name. */

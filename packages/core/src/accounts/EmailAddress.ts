@@ -1,8 +1,9 @@
 /**
  * Mail addresses as keys: addresses that are certainly equal get one spelling, and no others do.
  *
- * The domain is lower-cased, the local part too as far as it is ASCII. No dots or plus tags are folded and nothing is
- * Unicode-normalized (NFC turns the Kelvin sign into K), because a false match admits a stranger.
+ * The domain is lower-cased and loses the dot of the root, the local part is lower-cased as far as it is ASCII. No dots or
+ * plus tags are folded and nothing is Unicode-normalized (NFC turns the Kelvin sign into K), because a false match admits
+ * a stranger.
  */
 
 /** Lower case within ASCII. */
@@ -34,9 +35,12 @@ export const isListed = (list: ReadonlyArray<string>, address: string): boolean 
   )
 }
 
-/** Converts by URL rules. They also drop control characters and read `0x7f.1` as an address, so both are refused. */
+/**
+ * Converts by URL rules. They also drop control characters, read `0x7f.1` as an address and keep empty labels, so all
+ * three are refused. One dot at the end is no empty label: it is the root, which is in every domain.
+ */
 function asciiDomain(domain: string): string | undefined {
   if (domain === "" || /[\s\p{Cc}/\\?#@:%[\]]/u.test(domain)) return undefined
-  const host = URL.parse(`http://${domain}`)?.hostname ?? ""
-  return host === "" || /^[\d.]+$/.test(host) ? undefined : host
+  const host = (URL.parse(`http://${domain}`)?.hostname ?? "").replace(/\.$/, "")
+  return host.split(".").includes("") || /^[\d.]+$/.test(host) ? undefined : host
 }

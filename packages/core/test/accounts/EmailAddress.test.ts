@@ -15,6 +15,9 @@ describe("normalizeEmail", () => {
     ["ÄDA@example.com", "Äda@example.com"],
     [`${kelvin}@example.com`, `${kelvin}@example.com`],
     ["用户@例え.jp", "用户@xn--r8jz45g.jp"],
+    ["ada@example.com.", "ada@example.com"],
+    ["ada@Bücher.example。", "ada@xn--bcher-kva.example"],
+    ["ada@exam\u00adple.com", "ada@example.com"],
     ["o'neil@example.co.uk", "o'neil@example.co.uk"]
   ])("%s normalizes to %s", (given, key) => {
     assert.strictEqual(normalizeEmail(given), key)
@@ -48,6 +51,11 @@ describe("normalizeEmail", () => {
     "ada@2130706433",
     "ada@127.1",
     "ada@127.0.0.1",
+    "ada@127.0.0.1.",
+    "ada@.",
+    "ada@example.com..",
+    "ada@example..com",
+    "ada@.example.com",
     "ada@%65xample.com",
     "ada@exa<mple.com",
     `${"a".repeat(320)}@example.com`
@@ -57,7 +65,7 @@ describe("normalizeEmail", () => {
 })
 
 describe("isListed", () => {
-  const list = ["Ada@Example.com", "@Team.example", "@bücher.example"]
+  const list = ["Ada@Example.com", "@Team.example", "@bücher.example", "eve@dot.example.", "@dots.example."]
   it.each([
     ["ada@example.com", true],
     ["ADA@EXAMPLE.COM", true],
@@ -70,6 +78,10 @@ describe("isListed", () => {
     ["anybody@team.example.evil", false],
     ["a@team.example@evil.example", false],
     ["x@xn--bcher-kva.example", true],
+    ["ada@example.com.", true],
+    ["anybody@team.example.", true],
+    ["eve@dot.example", true],
+    ["anybody@dots.example", true],
     ["not an address", false]
   ])("%s is on the list: %s", (address, listed) => {
     assert.strictEqual(isListed(list, address), listed)

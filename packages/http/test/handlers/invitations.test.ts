@@ -36,7 +36,8 @@ layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
         }
       )
       assert.strictEqual(Date.parse(invitation.expires_at) - Date.parse(invitation.created_at), 7 * 86_400_000)
-      refused(yield* invite(who, { email: "guest@example.com", role: "viewer" }), 409, "conflict")
+      for (const email of ["guest@example.com", "guest@example.com."])
+        refused(yield* invite(who, { email, role: "viewer" }), 409, "conflict")
     })
   )
 
