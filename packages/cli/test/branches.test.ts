@@ -226,7 +226,7 @@ describe("operation", () => {
     Effect.gen(function* () {
       const { json, shop } = yield* onShop
       const [{ id }] = (yield* json(["operation", "list"])).operations
-      assert.match((yield* shop(["operation", "get", id])).stdout, /^action +create_timeline\nstatus +finished$/m)
+      assert.match((yield* shop(["operation", "get", `${id} `])).stdout, /^action +create_timeline\nstatus +finished$/m)
       const watched = yield* json(["operation", "watch", id])
       assert.deepStrictEqual(watched.operations, [(yield* json(["operation", "get", id])).operation])
       assert.match((yield* shop(["operation", "watch"])).stderr, /^No operation is unfinished\./)

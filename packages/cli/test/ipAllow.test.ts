@@ -43,7 +43,7 @@ describe("ip-allow add", () => {
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("198.51.100.0/24")
-      for (const given of ["203.0.113.0/24", "192.0.2.9", "2001:DB8::1"]) {
+      for (const given of ["203.0.113.0/24 ", "192.0.2.9", "\t2001:DB8::1\n"]) {
         const { code, stderr } = yield* run(["ip-allow", "add", given, "--project", shop, "--label", "office"])
         assert.deepStrictEqual([code, stderr], [0, ""])
       }

@@ -11,7 +11,7 @@ describe("names", () => {
     Effect.gen(function* () {
       const { client, run } = yield* onControlPlane
       const { project } = yield* Effect.promise(() => client.projects.create({ name: "shop" }))
-      for (const name of ["shop", project.id]) {
+      for (const name of ["shop", project.id, "shop ", ` ${project.id}\n`]) {
         const { code, stdout } = yield* run(["project", "get", name, "-o", "json"])
         assert.deepStrictEqual([code, JSON.parse(stdout).project.id], [0, project.id])
       }

@@ -13,7 +13,7 @@ import { ConflictProblem, MalformedCidrProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { Label, optionalNullable, TtlSeconds } from "../schemas/members.ts"
+import { Label, optionalNullable, Pasted, TtlSeconds } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { ClientRefusalRecord, created } from "../schemas/Shapes.ts"
 
@@ -53,7 +53,7 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
     }).annotateMerge(endpointRules(change, "Add a network", { strictBody: true, limitedBy: "creation" })),
     HttpApiEndpoint.get("check", `${listPath}/check`, {
       params,
-      query: { address: Schema.String },
+      query: { address: Pasted },
       success: AddressChecked
     }).annotateMerge(endpointRules(reads("project", "project"), "Check whether an address may connect")),
     HttpApiEndpoint.get("refusals", `${listPath}/refusals`, {

@@ -13,11 +13,11 @@ import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { includeOf } from "../schemas/Include.ts"
-import { Name, optionalNullable } from "../schemas/members.ts"
+import { Name, optionalNullable, Pasted } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, BranchRecord, created, EndpointRecord, Operations, ProjectRecord } from "../schemas/Shapes.ts"
 
-const sent = { name: Name, region: optionalNullable(Schema.String), region_id: optionalNullable(Schema.String) }
+const sent = { name: Name, region: optionalNullable(Pasted), region_id: optionalNullable(Pasted) }
 const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and region_id to be the same" })
 
 /** `region_id` is an alias of `region`; two different values are refused. */

@@ -43,11 +43,14 @@ export const optionalBody = <S extends Schema.Top & { readonly Type: object }>(b
     )
   ] as const
 
+/** Text of a form of its own, an address or an id, that people paste: white space around it does not count. */
+export const Pasted = Schema.String.pipe(Schema.decodeTo(Schema.String, SchemaTransformation.trim()))
+
 const codePoints = (text: string) => [...text].length
 
 /** Text without white space around it, of `minimum` to `maximum` code points. */
 export const trimmed = (minimum: number, maximum: number) =>
-  Schema.String.pipe(Schema.decodeTo(Schema.String, SchemaTransformation.trim())).check(
+  Pasted.check(
     Schema.makeFilter((text) => {
       const length = codePoints(text)
       if (!text.isWellFormed()) return "Expected well-formed Unicode"

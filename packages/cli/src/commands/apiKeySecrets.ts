@@ -6,7 +6,15 @@ import { answered, withBody } from "../connection/answers.ts"
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { Stopped, UsageMistake } from "../failures/LocalFailure.ts"
 import { confirm } from "../input/confirm.ts"
-import { durationFlag, fittingArgument, given, onlyProjectFlag, yesFlag } from "../input/flags.ts"
+import {
+  durationFlag,
+  fittingArgument,
+  given,
+  onlyProjectFlag,
+  pastedArgument,
+  pastedFlag,
+  yesFlag
+} from "../input/flags.ts"
 import { openFlag, orInConsole, showPage } from "../login/consolePage.ts"
 import { branchNamed } from "../names/branches.ts"
 import { keyNamed } from "../names/members.ts"
@@ -32,7 +40,7 @@ const pairs = (key: Key): ReadonlyArray<readonly [string, Cell]> => [
   ["revoked", instant(key.revoked_at)]
 ]
 
-const keyArgument = Argument.String("key").pipe(Argument.withDescription("The name or id of the key"))
+const keyArgument = pastedArgument("key").pipe(Argument.withDescription("The name or id of the key"))
 
 const get = Command.make("get", { key: keyArgument }, ({ key }) =>
   reporting(
@@ -96,7 +104,7 @@ const create = Command.make(
       Flag.optional
     ),
     project: onlyProjectFlag,
-    branch: Flag.String("branch").pipe(
+    branch: pastedFlag("branch").pipe(
       Flag.withAlias("b"),
       Flag.withDescription("Only of this branch, by its name or id; needs --project"),
       Flag.optional

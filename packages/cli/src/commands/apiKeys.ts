@@ -7,7 +7,7 @@ import { ContextFile } from "../contexts/ContextFile.ts"
 import { withoutContext } from "../contexts/StoredContexts.ts"
 import { UsageMistake } from "../failures/LocalFailure.ts"
 import { confirm } from "../input/confirm.ts"
-import { yesFlag } from "../input/flags.ts"
+import { pastedArgument, yesFlag } from "../input/flags.ts"
 import { keyNamed } from "../names/members.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -50,7 +50,7 @@ const list = Command.make("list", {}, () =>
 const revoke = Command.make(
   "revoke",
   {
-    key: Argument.String("key").pipe(Argument.withDescription("The name or id of the key"), Argument.optional),
+    key: pastedArgument("key").pipe(Argument.withDescription("The name or id of the key"), Argument.optional),
     self: Flag.Boolean("self").pipe(
       Flag.withoutNegation,
       Flag.withDescription("Revoke the key that this command uses"),

@@ -6,7 +6,7 @@ import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { waitFlags } from "../following/follow.ts"
 import { followChange } from "../following/followChange.ts"
-import { branchArgument, fittingArgument, given, projectFlag, ttlFlag } from "../input/flags.ts"
+import { branchArgument, fittingArgument, given, pastedFlag, projectFlag, ttlFlag } from "../input/flags.ts"
 import { branchNamed, chooseBranch } from "../names/branches.ts"
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
@@ -66,7 +66,7 @@ const create = Command.make(
       )
     ),
     project: projectFlag,
-    from: Flag.String("from").pipe(
+    from: pastedFlag("from").pipe(
       Flag.withMetavar("branch"),
       Flag.withDescription("The branch to copy, its name or id. Default: the project's default branch"),
       Flag.optional

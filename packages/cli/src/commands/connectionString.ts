@@ -3,7 +3,7 @@ import { Effect, Option, Redacted } from "effect"
 import { Argument, Command } from "effect/cli"
 import { branchPath, mint } from "../connecting/mint.ts"
 import { Connection } from "../connection/Connection.ts"
-import { accessFlag, branchFlag, given, projectFlag, ttlFlag } from "../input/flags.ts"
+import { accessFlag, branchFlag, given, pastedArgument, projectFlag, ttlFlag } from "../input/flags.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant } from "../output/table.ts"
@@ -12,7 +12,7 @@ export const connectionString = Command.make(
   "connection-string",
   {
     named: Argument.optional(
-      Argument.String("project").pipe(Argument.withDescription("The name or id of the project, as with --project"))
+      pastedArgument("project").pipe(Argument.withDescription("The name or id of the project, as with --project"))
     ),
     project: projectFlag,
     branch: branchFlag,

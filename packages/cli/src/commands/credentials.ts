@@ -5,7 +5,7 @@ import { branchPath, mint } from "../connecting/mint.ts"
 import { everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { accessFlag, branchFlag, given, projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
+import { accessFlag, branchFlag, given, pastedArgument, projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts, instant, rows } from "../output/table.ts"
@@ -87,7 +87,7 @@ const create = Command.make(
 const revoke = Command.make(
   "revoke",
   {
-    role: Argument.String("role").pipe(
+    role: pastedArgument("role").pipe(
       Argument.withDescription("The name of the Postgres role, role_…"),
       Argument.filter(
         (text) => /^role_[a-z0-9]+$/.test(text),

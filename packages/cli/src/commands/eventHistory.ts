@@ -4,7 +4,7 @@ import { Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
-import { given, onlyProjectFlag, partFlags } from "../input/flags.ts"
+import { given, onlyProjectFlag, partFlags, pastedFlag } from "../input/flags.ts"
 import { projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -17,7 +17,7 @@ export const history = Command.make(
   "history",
   {
     project: onlyProjectFlag,
-    after: Flag.String("after").pipe(
+    after: pastedFlag("after").pipe(
       Flag.withMetavar("event_id"),
       Flag.withDescription("Only events after this one, the oldest first. Default: the newest first"),
       Flag.filter(Schema.is(EventId), () => "Expected an event id, 26 characters"),

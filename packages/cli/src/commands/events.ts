@@ -10,7 +10,7 @@ import { Command, Flag } from "effect/cli"
 import { Connection } from "../connection/Connection.ts"
 import { Stopped } from "../failures/LocalFailure.ts"
 import { lostSentence } from "../failures/lostSentence.ts"
-import { onlyProjectFlag } from "../input/flags.ts"
+import { onlyProjectFlag, pastedFlag } from "../input/flags.ts"
 import { projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -21,12 +21,12 @@ const tail = Command.make(
   "tail",
   {
     project: onlyProjectFlag,
-    types: Flag.String("type").pipe(
+    types: pastedFlag("type").pipe(
       Flag.withDescription("Only events of this type; can be repeated"),
       Flag.atLeast(0),
       Flag.withDefault<ReadonlyArray<string>>([])
     ),
-    after: Flag.String("after").pipe(
+    after: pastedFlag("after").pipe(
       Flag.withMetavar("event_id"),
       Flag.withDescription("Resume after this event. Default: only new events"),
       Flag.filter(Schema.is(EventId), () => "Expected an event id, 26 characters"),

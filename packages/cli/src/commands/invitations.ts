@@ -8,13 +8,13 @@ import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { yesFlag } from "../input/flags.ts"
+import { pastedArgument, yesFlag } from "../input/flags.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, personText, printable, rows, sentence } from "../output/table.ts"
 import { listSent, sentInvitations } from "./sentInvitations.ts"
 
-const invitationArgument = Argument.String("invitation_id").pipe(
+const invitationArgument = pastedArgument("invitation_id").pipe(
   Argument.withDescription("The id of the invitation"),
   Argument.filterMap(parseInvitationId, () => "Expected the id of an invitation; narthex invitation list shows them")
 )

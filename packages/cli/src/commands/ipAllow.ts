@@ -11,7 +11,7 @@ import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { Declined, UsageMistake } from "../failures/LocalFailure.ts"
 import { agrees, canAsk, confirm } from "../input/confirm.ts"
-import { fittingFlag, given, projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
+import { fittingFlag, given, pastedArgument, projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -77,7 +77,7 @@ const sayWhenItOpens = Effect.fnUntraced(function* ({ opens_at }: Rules) {
 const add = Command.make(
   "add",
   {
-    cidr: Argument.String("cidr").pipe(
+    cidr: pastedArgument("cidr").pipe(
       Argument.withDescription("A network such as 10.0.0.0/8, or a single address"),
       Argument.optional
     ),
@@ -166,7 +166,7 @@ const adviseAfterAdding = Effect.fnUntraced(
 const remove = Command.make(
   "remove",
   {
-    cidr: Argument.String("cidr").pipe(Argument.withDescription("The network, in any notation, or a single address")),
+    cidr: pastedArgument("cidr").pipe(Argument.withDescription("The network, in any notation, or a single address")),
     project: projectFlag,
     yes: yesFlag
   },

@@ -4,7 +4,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { UsageMistake } from "../failures/LocalFailure.ts"
-import { projectFlag } from "../input/flags.ts"
+import { pastedArgument, projectFlag } from "../input/flags.ts"
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -15,7 +15,7 @@ import { yesNo } from "../tables/states.ts"
 export const check = Command.make(
   "check",
   {
-    address: Argument.String("address").pipe(Argument.withDescription("An IP address"), Argument.optional),
+    address: pastedArgument("address").pipe(Argument.withDescription("An IP address"), Argument.optional),
     current: Flag.Boolean("current").pipe(
       Flag.withoutNegation,
       Flag.withDescription("Your own address, as the API sees it"),

@@ -6,7 +6,7 @@ import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { Stopped } from "../failures/LocalFailure.ts"
 import { confirm } from "../input/confirm.ts"
-import { fittingArgument, yesFlag } from "../input/flags.ts"
+import { fittingArgument, pastedArgument, yesFlag } from "../input/flags.ts"
 import { memberNamed } from "../names/members.ts"
 import { ownOrganization } from "../names/organization.ts"
 import { Output } from "../output/Output.ts"
@@ -39,7 +39,7 @@ const list = Command.make("list", {}, () =>
   Command.withExamples([{ command: "narthex member list" }])
 )
 
-const memberArgument = Argument.String("member").pipe(
+const memberArgument = pastedArgument("member").pipe(
   Argument.withDescription("The e-mail address, name or user id of the member")
 )
 

@@ -6,7 +6,15 @@ import { answered, everyPage, isRecord, withBody } from "../connection/answers.t
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { follow, timeoutFlag, waitFlags, watch } from "../following/follow.ts"
 import { confirm } from "../input/confirm.ts"
-import { given, onlyBranchFlag, onlyEndpointFlag, partFlags, projectFlag, yesFlag } from "../input/flags.ts"
+import {
+  given,
+  onlyBranchFlag,
+  onlyEndpointFlag,
+  partFlags,
+  pastedArgument,
+  projectFlag,
+  yesFlag
+} from "../input/flags.ts"
 import { branchNamed } from "../names/branches.ts"
 import { endpointNamed } from "../names/endpoints.ts"
 import { chooseProject } from "../names/projects.ts"
@@ -15,7 +23,7 @@ import { reporting } from "../output/reporting.ts"
 import { noteMore } from "../tables/noteMore.ts"
 import { operationFacts, operationRows } from "../tables/operations.ts"
 
-const operationArgument = Argument.String("operation_id").pipe(
+const operationArgument = pastedArgument("operation_id").pipe(
   Argument.withDescription("The id of the operation"),
   Argument.filterMap(
     parseOperationId,

@@ -9,7 +9,7 @@ import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { UsageMistake } from "../failures/LocalFailure.ts"
 import { confirm } from "../input/confirm.ts"
-import { fittingArgument, yesFlag } from "../input/flags.ts"
+import { fittingArgument, pastedArgument, yesFlag } from "../input/flags.ts"
 import { openFlag, orInConsole } from "../login/consolePage.ts"
 import { ownOrganization } from "../names/organization.ts"
 import { Output } from "../output/Output.ts"
@@ -89,7 +89,7 @@ const rename = Command.make("rename", { name: nameArgument }, ({ name }) =>
 const remove = Command.make(
   "delete",
   {
-    organization: Argument.String("organization").pipe(
+    organization: pastedArgument("organization").pipe(
       Argument.withDescription("The name or id of the organization of the credential")
     ),
     yes: yesFlag

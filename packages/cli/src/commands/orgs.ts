@@ -12,6 +12,7 @@ import { noContexts, type StoredContexts } from "../contexts/StoredContexts.ts"
 import { isSameServer } from "../environment/serverUrl.ts"
 import { NotSignedIn, UsageMistake } from "../failures/LocalFailure.ts"
 import { agrees, canAsk } from "../input/confirm.ts"
+import { pastedArgument } from "../input/flags.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { rows } from "../output/table.ts"
@@ -97,7 +98,7 @@ const organizationsIn = (body: unknown, contextsOfId: (id: unknown) => ReadonlyA
 const switchTo = Command.make(
   "switch",
   {
-    organization: Argument.String("organization").pipe(
+    organization: pastedArgument("organization").pipe(
       Argument.withDescription("The name or id of the organization, or the name of a context")
     )
   },

@@ -8,7 +8,7 @@ import { waitFlags } from "../following/follow.ts"
 import { followChange } from "../following/followChange.ts"
 import { followDeletion } from "../following/followDeletion.ts"
 import { confirm } from "../input/confirm.ts"
-import { fittingArgument, given, projectArgument, yesFlag } from "../input/flags.ts"
+import { fittingArgument, given, pastedFlag, projectArgument, yesFlag } from "../input/flags.ts"
 import { chooseProject, projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -59,7 +59,7 @@ const create = Command.make(
     name: fittingArgument("name", Name).pipe(
       Argument.withDescription("The name of the project; it need not be unique")
     ),
-    region: Flag.String("region").pipe(
+    region: pastedFlag("region").pipe(
       Flag.withMetavar("region_id"),
       Flag.withDescription("The region of the project, which cannot change. Optional if only one region is active"),
       Flag.optional

@@ -11,7 +11,7 @@ import { branchPath, type Minted, mint } from "../connecting/mint.ts"
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { Environment } from "../environment/Environment.ts"
 import { Exited, Stopped } from "../failures/LocalFailure.ts"
-import { accessFlag, branchFlag, projectFlag, ttlFlag } from "../input/flags.ts"
+import { accessFlag, branchFlag, pastedArgument, projectFlag, ttlFlag } from "../input/flags.ts"
 import { reporting } from "../output/reporting.ts"
 
 /** Seconds. Longer than a working session; a credential outlives it only if narthex was killed. */
@@ -65,7 +65,7 @@ const revoke = ({ client }: AuthenticatedApi, params: RolePath) =>
   )
 
 const operands = Argument.variadic(
-  Argument.String("project").pipe(Argument.withDescription("The name or id of the project; after --, options of psql"))
+  pastedArgument("project").pipe(Argument.withDescription("The name or id of the project; after --, options of psql"))
 )
 
 export const psql = Command.make(

@@ -6,7 +6,7 @@ import { secretLost } from "../connecting/mint.ts"
 import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { follow, waitFlags } from "../following/follow.ts"
-import { durationFlag, fittingArgument, given, projectFlag } from "../input/flags.ts"
+import { durationFlag, fittingArgument, given, pastedFlag, projectFlag } from "../input/flags.ts"
 import { branchNamed } from "../names/branches.ts"
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
@@ -22,7 +22,7 @@ const create = Command.make(
       )
     ),
     project: projectFlag,
-    from: Flag.String("from").pipe(
+    from: pastedFlag("from").pipe(
       Flag.withMetavar("branch"),
       Flag.withDescription("The branch to copy, its name or id. Default: the project's default branch"),
       Flag.optional

@@ -8,7 +8,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { fittingArgument, fittingFlag, given, yesFlag } from "../input/flags.ts"
+import { fittingArgument, fittingFlag, given, pastedArgument, yesFlag } from "../input/flags.ts"
 import { findConsole } from "../login/Browser.ts"
 import { invitationNamed } from "../names/members.ts"
 import { ownOrganization } from "../names/organization.ts"
@@ -96,7 +96,7 @@ const create = Command.make(
   Command.withExamples([{ command: "narthex invitation create bob@example.com --role admin" }])
 )
 
-const invitationArgument = Argument.String("invitation").pipe(
+const invitationArgument = pastedArgument("invitation").pipe(
   Argument.withDescription("The e-mail address or the id of the invitation")
 )
 

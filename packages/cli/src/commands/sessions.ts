@@ -5,7 +5,7 @@ import { Argument, Command } from "effect/cli"
 import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { yesFlag } from "../input/flags.ts"
+import { pastedArgument, yesFlag } from "../input/flags.ts"
 import { openFlag, orInConsole } from "../login/consolePage.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -47,7 +47,7 @@ const list = Command.make("list", { open: openFlag }, ({ open }) =>
 const end = Command.make(
   "end",
   {
-    session_id: Argument.String("session_id").pipe(
+    session_id: pastedArgument("session_id").pipe(
       Argument.withDescription("The id of the session"),
       Argument.filterMap(parseSessionId, () => "Expected the id of a session; narthex session list shows the ids")
     ),

@@ -34,8 +34,18 @@ export const fittingArgument = <A>(name: string, schema: Schema.Codec<A, string>
 const invalid = (option: string, kind: "flag" | "argument", value: string, expected: string) =>
   new CliError.InvalidValue({ option, kind, value, expected })
 
+/**
+ * An argument that names something: its id, name or address. None of these has white space around it, and text that was
+ * pasted often does.
+ */
+export const pastedArgument = (name: string): Argument.Argument<string> =>
+  Argument.map(Argument.String(name), (text) => text.trim())
+
+/** The same for a flag. */
+export const pastedFlag = (name: string): Flag.Flag<string> => Flag.map(Flag.String(name), (text) => text.trim())
+
 const aProjectFlag = (description: string) =>
-  Flag.String("project").pipe(
+  pastedFlag("project").pipe(
     Flag.withAlias("p"),
     Flag.withMetavar("project"),
     Flag.withDescription(description),
@@ -53,7 +63,7 @@ export const onlyProjectFlag = aProjectFlag(
 )
 
 /** `--branch <name or id>`. */
-export const branchFlag = Flag.String("branch").pipe(
+export const branchFlag = pastedFlag("branch").pipe(
   Flag.withAlias("b"),
   Flag.withMetavar("branch"),
   Flag.withDescription("The name or id of the branch. Default: the branch of .narthex, else the default branch"),
@@ -61,7 +71,7 @@ export const branchFlag = Flag.String("branch").pipe(
 )
 
 /** `--branch <name or id>` of a list; left out: every branch. */
-export const onlyBranchFlag = Flag.String("branch").pipe(
+export const onlyBranchFlag = pastedFlag("branch").pipe(
   Flag.withAlias("b"),
   Flag.withMetavar("branch"),
   Flag.withDescription("Only of this branch, by its name or id; a deleted branch by its id"),
@@ -69,19 +79,17 @@ export const onlyBranchFlag = Flag.String("branch").pipe(
 )
 
 /** `--endpoint <id, host or branch>` of a list; left out: every endpoint. */
-export const onlyEndpointFlag = Flag.String("endpoint").pipe(
+export const onlyEndpointFlag = pastedFlag("endpoint").pipe(
   Flag.withMetavar("endpoint"),
   Flag.withDescription("Only of this endpoint: its id or host, or the name of the branch that has only this one"),
   Flag.optional
 )
 
-export const projectArgument = Argument.String("project").pipe(
-  Argument.withDescription("The name or id of the project")
-)
+export const projectArgument = pastedArgument("project").pipe(Argument.withDescription("The name or id of the project"))
 
-export const branchArgument = Argument.String("branch").pipe(Argument.withDescription("The name or id of the branch"))
+export const branchArgument = pastedArgument("branch").pipe(Argument.withDescription("The name or id of the branch"))
 
-export const endpointArgument = Argument.String("endpoint").pipe(
+export const endpointArgument = pastedArgument("endpoint").pipe(
   Argument.withDescription("The endpoint: its id or host, or the name of the branch that has only this one")
 )
 
@@ -95,7 +103,7 @@ const units: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d
 
 /** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. `NaN`: it is none. */
 const parseDuration = (text: string): number => {
-  const [, count, unit] = /^(\d{1,9})([smhdw]?)$/.exec(text) ?? []
+  const [, count, unit] = /^(\d{1,9})([smhdw]?)$/.exec(text.trim()) ?? []
   return Number(count) * (units[unit ?? ""] ?? Number.NaN)
 }
 
@@ -123,7 +131,7 @@ export const suspendFlag = Flag.String("suspend-after").pipe(
   Flag.withMetavar("duration|never"),
   Flag.withDescription("Suspend the compute after this time without a connection: 90 (seconds), 5m, 1h, never"),
   Flag.mapEffect((text) => {
-    const parsed = text === "never" ? -1 : parseDuration(text)
+    const parsed = text.trim() === "never" ? -1 : parseDuration(text)
     const found = Number.isNaN(parsed)
       ? Result.fail(`${durationForm}, or never`)
       : Result.mapError(judgeSuspension(parsed), (expected) => `In seconds: ${expected}`)
@@ -153,7 +161,7 @@ export const partFlags = (limit: number) => ({
     ),
     Flag.withDefault(limit)
   ),
-  cursor: Flag.String("cursor").pipe(
+  cursor: pastedFlag("cursor").pipe(
     Flag.withDescription("Continue after an earlier answer: its pagination.next_cursor (-o json)"),
     Flag.optional
   )

@@ -9,8 +9,8 @@ const members: Kind = { one: "member", many: "members", list: "narthex member li
 const invitations: Kind = { one: "invitation", many: "invitations", list: "narthex invitation list --sent" }
 const keys: Kind = { one: "key", many: "keys", list: "narthex api-key list" }
 
-/** An address in the spelling of the API, which has invitations in it; other text as it is. */
-const spelled = (name: string) => normalizeEmail(name) ?? name
+/** An address in the spelling of the API, which has invitations in it; other text without white space around it. */
+const spelled = (name: string) => normalizeEmail(name.trim()) ?? name.trim()
 
 const known = (names: ReadonlyArray<string | null>) => names.filter((name) => name !== null).map(spelled)
 

@@ -28,17 +28,20 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 const mappedPrefix = 96
 
-/** Reads a network as the API takes it. An address without a prefix length is refused. */
+/** Reads a network as the API takes it, with white space around it. An address without a prefix length is refused. */
 export const parseCidr = (text: string): Result.Result<Cidr, MalformedCidr> => {
-  const alone = parseAddress(text)
+  const alone = parseAddress(text.trim())
   return alone === undefined
     ? parseCidrOrAddress(text)
     : refuse(text, `it names no prefix length. Did you mean ${spell(alone, bits(alone))}?`)
 }
 
-/** Reads what a person types: a network, or an address as the network of that address alone. */
+/**
+ * Reads what a person types or pastes, with white space around it: a network, or an address as the network of that
+ * address alone.
+ */
 export const parseCidrOrAddress = (text: string): Result.Result<Cidr, MalformedCidr> => {
-  const [host = "", length, ...rest] = text.split("/")
+  const [host = "", length, ...rest] = text.trim().split("/")
   const address = parseAddress(host)
   if (address === undefined || rest.length > 0)
     return refuse(text, "expected an IPv4 or IPv6 address, a slash and a prefix length")

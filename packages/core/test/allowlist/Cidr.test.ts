@@ -9,7 +9,10 @@ describe("parseCidr", () => {
     ["::1/128", "::1/128"],
     ["::ffff:10.0.0.0/104", "10.0.0.0/8"],
     ["::ffff:203.0.113.7/128", "203.0.113.7/32"],
-    ["0.0.0.0/0", "0.0.0.0/0"]
+    ["0.0.0.0/0", "0.0.0.0/0"],
+    [" 10.0.0.0/8", "10.0.0.0/8"],
+    ["10.0.0.0/8 ", "10.0.0.0/8"],
+    ["\t2001:db8::/32\u00a0\r\n", "2001:db8::/32"]
   ])("parseCidr normalizes %s to %s", (given, canonical) => {
     assert.deepStrictEqual(parseCidr(given), Result.succeed(canonical as never))
   })
@@ -24,8 +27,10 @@ describe("parseCidr", () => {
     "/8",
     "",
     "1.2.3.4/8/8",
-    " 10.0.0.0/8",
-    "10.0.0.0/8\n",
+    "10.0.0.0 /8",
+    "10.0.0.0/ 8",
+    "10.0.0. 0/8",
+    " ",
     "fe80::1%eth0/64",
     "::ffff:10.0.0.0/8",
     "2001:db8::/129",
@@ -40,7 +45,8 @@ describe("parseCidr", () => {
     ["10.0.0.5/24", "10.0.0.0/24"],
     ["203.0.113.7", "203.0.113.7/32"],
     ["2001:DB8::1", "2001:db8::1/128"],
-    ["::ffff:203.0.113.7", "203.0.113.7/32"]
+    ["::ffff:203.0.113.7", "203.0.113.7/32"],
+    [" 203.0.113.7 ", "203.0.113.7/32"]
   ])("parseCidr refuses %s and suggests %s", (given, meant) => {
     const refused = parseCidr(given)
     assert.isTrue(Result.isFailure(refused))
@@ -53,7 +59,8 @@ describe("parseCidrOrAddress", () => {
     ["203.0.113.7", "203.0.113.7/32"],
     ["::1", "::1/128"],
     ["::ffff:203.0.113.7", "203.0.113.7/32"],
-    ["10.0.0.0/8", "10.0.0.0/8"]
+    ["10.0.0.0/8", "10.0.0.0/8"],
+    [" 203.0.113.7\n", "203.0.113.7/32"]
   ])("parseCidrOrAddress normalizes %s to %s", (given, canonical) => {
     assert.deepStrictEqual(parseCidrOrAddress(given), Result.succeed(canonical as never))
   })

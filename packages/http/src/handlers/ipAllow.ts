@@ -25,7 +25,7 @@ export const IpAllowlistHandlers = HttpApiBuilder.group(
       check: Effect.fnUntraced(function* ({ query }) {
         if (!isAddress(query.address))
           return yield* problems(
-            new InvalidMember({ path: ["address"], reason: "Expected an IP address, without port, zone and spaces." })
+            new InvalidMember({ path: ["address"], reason: "Expected an IP address, without port and zone." })
           )
         const { id } = yield* Target.project
         return yield* problems(allowlist.check(id, query.address))

@@ -110,7 +110,7 @@ layer(memoryApi({ regions: ["eu-1", "us-1"] }), { excludeTestServices: true })("
       refused(differ, 422, "invalid_request")
       assert.deepStrictEqual(named(differ), ["region_id"])
       assert.deepStrictEqual((yield* who.call("GET", "/v1/projects")).body.projects, [])
-      for (const body of [{ region: "us-1" }, { region_id: "us-1" }, { region: "us-1", region_id: "us-1" }]) {
+      for (const body of [{ region: "us-1" }, { region_id: " us-1\n" }, { region: "us-1", region_id: "us-1" }]) {
         const made = yield* who.call("POST", "/v1/projects", { body: { name: "p", ...body } })
         assert.strictEqual(made.body.project?.region_id, "us-1", made.text)
       }
