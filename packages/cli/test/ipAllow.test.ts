@@ -104,6 +104,24 @@ describe("ip-allow add", () => {
   )
 })
 
+describe("a rule for every address of one family", () => {
+  it.live("ip-allow add and list warn that connections over the other family are refused", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      const added = yield* run(["ip-allow", "add", "0.0.0.0/0", "--project", shop])
+      const warning =
+        "warning: The rules list every IPv4 address and no IPv6 address: connections over IPv6 are refused. To allow them: narthex ip-allow add ::/0\n"
+      assert.deepStrictEqual([added.code, added.stderr], [0, warning])
+      assert.strictEqual((yield* run(["ip-allow", "list", "--project", shop])).stderr, warning)
+      assert.strictEqual((yield* run(["ip-allow", "add", "::/0", "--project", shop])).stderr, "")
+      plane.allowlist.rules.length = 0
+      plane.allowlist.list("::/0")
+      const { stderr } = yield* run(["ip-allow", "list", "--project", shop])
+      assert.match(stderr, /no IPv4 address: connections over IPv4 are refused\. To allow them: .* add 0\.0\.0\.0\/0$/m)
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("ip-allow remove", () => {
   it.live("ip-allow remove accepts a network in any notation", () =>
     Effect.gen(function* () {

@@ -30,7 +30,7 @@ export const consoleProject: ReadonlyArray<FaultsOfFile> = [
   {
     area,
     file: "packages/console/src/routes/projectSettingsRoutes.tsx",
-    tests: allowlist,
+    tests: ["packages/console/test/project/settings.test.ts"],
     faults: [
       {
         id: "console-project-typed",

@@ -6,7 +6,7 @@
  * Pitfall: a router with `ignoreTrailingSlash`. `DELETE …/ip-allow/` must stay `remove` with an empty network, which is
  * 404; it would become a reset.
  */
-import { changes, IpRule, ProjectId, RulesInForce, reads } from "@narthex/core"
+import { changes, IpRule, ProjectId, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConflictProblem, MalformedCidrProblem } from "../problems/Problems.ts"
@@ -15,7 +15,7 @@ import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { Label, optionalNullable, Pasted, TtlSeconds } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
-import { ClientRefusalRecord, created } from "../schemas/Shapes.ts"
+import { AllowlistRecord, ClientRefusalRecord, created } from "../schemas/Shapes.ts"
 
 export const AddIpRule = Schema.Struct({
   cidr: Schema.String,
@@ -42,7 +42,7 @@ const change = changes("write", "change_projects", "project")
 
 export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
   .add(
-    HttpApiEndpoint.get("list", listPath, { params, success: RulesInForce }).annotateMerge(
+    HttpApiEndpoint.get("list", listPath, { params, success: AllowlistRecord }).annotateMerge(
       endpointRules(reads("project", "project"), "List the rules in force")
     ),
     HttpApiEndpoint.post("add", listPath, {

@@ -1,5 +1,5 @@
 /** The endpoints of projects. Creating a project also creates its default branch and that branch's endpoint. */
-import { changes, ProjectId, RulesInForce, reads } from "@narthex/core"
+import { changes, ProjectId, reads } from "@narthex/core"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
@@ -15,7 +15,15 @@ import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { includeOf } from "../schemas/Include.ts"
 import { Name, optionalNullable, Pasted } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
-import { accepted, BranchRecord, created, EndpointRecord, Operations, ProjectRecord } from "../schemas/Shapes.ts"
+import {
+  AllowlistRecord,
+  accepted,
+  BranchRecord,
+  created,
+  EndpointRecord,
+  Operations,
+  ProjectRecord
+} from "../schemas/Shapes.ts"
 
 const sent = { name: Name, region: optionalNullable(Pasted), region_id: optionalNullable(Pasted) }
 const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and region_id to be the same" })
@@ -64,7 +72,7 @@ export const ProjectOverview = Schema.Struct({
   branches: Schema.optionalKey(Schema.Array(BranchRecord)),
   endpoints: Schema.optionalKey(Schema.Array(EndpointRecord)),
   operations: Schema.optionalKey(Operations),
-  ip_allow: Schema.optionalKey(RulesInForce)
+  ip_allow: Schema.optionalKey(AllowlistRecord)
 }).annotate({ identifier: "ProjectOverview" })
 export type ProjectOverview = typeof ProjectOverview.Type
 

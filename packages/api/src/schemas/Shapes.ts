@@ -4,6 +4,7 @@
  */
 import {
   AccountState,
+  AddressFamily,
   ApiKey,
   BranchState,
   BranchView,
@@ -21,7 +22,8 @@ import {
   ProjectView,
   QuotaName,
   ReadOnlyReason,
-  RefusalReason
+  RefusalReason,
+  RulesInForce
 } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -82,6 +84,11 @@ export const InvitationRecord = Schema.Struct({ ...Invitation.fields, status: op
 export const ClientRefusalRecord = Schema.Struct({ ...ClientRefusal.fields, reason: open(RefusalReason) }).annotate({
   identifier: "ClientRefusal"
 })
+
+export const AllowlistRecord = Schema.Struct({
+  ...RulesInForce.fields,
+  refused_family: nullBefore(open(AddressFamily))
+}).annotate({ identifier: "RulesInForce" })
 
 /** A quota of an organization: how much it holds, and how much it may have. */
 export const QuotaRecord = Schema.Struct({ quota: open(QuotaName), held: Schema.Int, allowed: Schema.Int }).annotate({

@@ -56,6 +56,11 @@ describe("answers of older servers", () => {
     assert.deepStrictEqual(listed, project)
   })
 
+  it("the allowlist of a server without refused_family refuses no family that it knows of", async () => {
+    const { ipAllow } = answering({ rules: [], restricted: false, opens_at: null })
+    assert.isNull((await ipAllow.list({ project_id: "prj-1" })).refused_family)
+  })
+
   it("a branch of a server that does not tell sizes has none", async () => {
     const { branches } = answering({
       branch: {

@@ -58,7 +58,7 @@ const list = Command.make("list", { project: projectFlag }, ({ project }) =>
         ),
         empty: isOpen
       })
-      yield* sayWhenItOpens(value)
+      yield* sayWhatMaySurprise(value)
     })
   )
 ).pipe(
@@ -66,8 +66,19 @@ const list = Command.make("list", { project: projectFlag }, ({ project }) =>
   Command.withExamples([{ command: "narthex ip-allow list --project shop" }])
 )
 
-const sayWhenItOpens = Effect.fnUntraced(function* ({ opens_at }: Rules) {
+const everyAddress = { ipv4: "0.0.0.0/0", ipv6: "::/0" } as const
+
+const familyName = (family: "ipv4" | "ipv6") => (family === "ipv4" ? "IPv4" : "IPv6")
+
+/** Warns that the project opens by itself, and of a list that seems to admit every address and does not. */
+const sayWhatMaySurprise = Effect.fnUntraced(function* ({ opens_at, refused_family: refused }: Rules) {
   const output = yield* Output
+  if (refused === "ipv4" || refused === "ipv6") {
+    const [none, every] = [familyName(refused), familyName(refused === "ipv4" ? "ipv6" : "ipv4")]
+    yield* output.warn(
+      `The rules list every ${every} address and no ${none} address: connections over ${none} are refused. To allow them: narthex ip-allow add ${everyAddress[refused]}`
+    )
+  }
   if (Option.isSome(opens_at))
     yield* output.warn(
       `The last rule expires at ${DateTime.formatIso(opens_at.value)}; after that, every address may connect.`
@@ -148,7 +159,7 @@ const adviseAfterAdding = Effect.fnUntraced(
   function* (client: Client, project_id: ProjectId, { current, network }: Added) {
     const output = yield* Output
     const rules = yield* rulesOf(client, project_id)
-    yield* sayWhenItOpens(rules)
+    yield* sayWhatMaySurprise(rules)
     const others = rules.rules.filter((rule) => rule.cidr !== network)
     if (current && network.includes(":") && others.some((rule) => !rule.cidr.includes(":")))
       yield* output.warn(`${network} is IPv6, but other rules are IPv4: connections over IPv4 need a separate rule.`)

@@ -76,6 +76,10 @@ export class AllowlistRoutes {
   #shown() {
     const ends = this.rules.map(({ expires_at }) => expires_at)
     const opens_at = ends.length > 0 && ends.every((end) => end !== null) ? (ends.toSorted().at(-1) ?? null) : null
-    return { rules: this.rules, restricted: this.rules.length > 0, opens_at }
+    const listed = (mark: string) => this.rules.some(({ cidr }) => cidr.includes(mark))
+    const whole = (cidr: string) => this.rules.some((rule) => rule.cidr === cidr)
+    const only4 = whole("0.0.0.0/0") && !listed(":")
+    const refused_family = only4 ? "ipv6" : whole("::/0") && !listed(".") ? "ipv4" : null
+    return { rules: this.rules, restricted: this.rules.length > 0, opens_at, refused_family }
   }
 }

@@ -1,5 +1,6 @@
 /** The contract's records as pages use them, and the words and tones of their states. */
 import type {
+  AllowlistRecord,
   ApiKeyRecord,
   BranchRecord,
   ClientRefusalRecord,
@@ -10,7 +11,6 @@ import type {
   OwnInvitationRecord,
   ProjectRecord,
   Region,
-  RulesInForce,
   Whoami
 } from "@narthex/api"
 import type { Tone } from "../components/tone.ts"
@@ -23,7 +23,7 @@ export type OperationShown = typeof OperationRecord.Type
 export type ApiKeyShown = typeof ApiKeyRecord.Type
 export type RegionShown = Pick<Region, "region_id" | "name" | "default" | "location">
 export type RuleShown = IpRule
-export type AllowlistShown = RulesInForce
+export type AllowlistShown = typeof AllowlistRecord.Type
 export type RefusalShown = typeof ClientRefusalRecord.Type
 
 export type InvitationShown = typeof OwnInvitationRecord.Type

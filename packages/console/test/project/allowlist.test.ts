@@ -1,4 +1,4 @@
-/** The allowlist of a project, and its settings. */
+/** The allowlist of a project. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { fieldIn } from "../support/Browser.ts"
@@ -229,6 +229,17 @@ layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) =
     })
   )
 
+  it.effect("the pages say that IPv6 is refused while every IPv4 address is listed", () =>
+    Effect.gen(function* () {
+      const { open, post } = yield* withProject("families@example.com")
+      yield* post("/ip-allow", rule("0.0.0.0/0"))
+      for (const page of ["/ip-allow", ""])
+        assert.match((yield* open(page)).text, /every IPv4 address and no IPv6 address/, page)
+      yield* post("/ip-allow", rule("::/0"))
+      for (const page of ["/ip-allow", ""]) assert.notMatch((yield* open(page)).text, /no IPv6 address/, page)
+    })
+  )
+
   it.effect("all rules are removed only after the project's name was typed", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("reset@example.com")
@@ -253,43 +264,6 @@ layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) =
       assert.notInclude(text, "?allow=")
       assert.match(text, /Why was I refused/)
       assert.notMatch(text, /method="post" action="[^"]*ip-allow/)
-    })
-  )
-})
-
-layer(layerTestConsole(), { excludeTestServices: true })("the settings of a project", (it) => {
-  it.effect("rename it, and a name that is refused is shown at its field", () =>
-    Effect.gen(function* () {
-      const { here, post, project } = yield* withProject("renames@example.com")
-      const renamed = yield* post("/rename", { name: "shop" })
-      assert.strictEqual(renamed.headers.get("location"), `${here}/settings?done=project-renamed`)
-      assert.strictEqual(project.name, "shop")
-      const wrong = yield* post("/rename", { name: "" })
-      assert.strictEqual(wrong.status, 422)
-      assert.match(wrong.text, /id="name-error">Use 1 to 128 characters/)
-      assert.strictEqual(project.name, "shop")
-    })
-  )
-
-  it.effect("delete it only after its name was typed", () =>
-    Effect.gen(function* () {
-      const { home, open, post } = yield* withProject("ends@example.com")
-      assert.match((yield* open("/settings")).text, /Every branch and its data are lost/)
-      const refused = yield* post("/delete", { typed: "shop" })
-      assert.strictEqual(refused.status, 422)
-      assert.match(refused.text, /Nothing was deleted\. Type the name of the project, storefront/)
-      assert.strictEqual((yield* open("/settings")).status, 200)
-      const deleted = yield* post("/delete", { typed: "storefront" })
-      assert.strictEqual(deleted.headers.get("location"), `${home}/projects?done=project-deleted`)
-      assert.strictEqual((yield* open("/settings")).status, 404)
-    })
-  )
-
-  it.effect("offer neither to a person who may not", () =>
-    Effect.gen(function* () {
-      const { demote, open } = yield* withProject("looks@example.com")
-      yield* demote
-      assert.notMatch((yield* open("/settings")).text, /action="[^"]*\/(rename|delete)"/)
     })
   )
 })

@@ -3,6 +3,7 @@
  */
 import {
   Account,
+  AllowlistRecord,
   ApiKeyRecord,
   BranchRecord,
   ClientRefusalRecord,
@@ -10,7 +11,6 @@ import {
   EndpointRecord,
   OperationRecord,
   ProjectRecord,
-  RulesInForce,
   SessionAnswer
 } from "@narthex/api"
 import { Schema } from "effect"
@@ -228,11 +228,17 @@ export const allowlistView = ({ rules }: StoredProject, person: Person) => {
   const views = rules.map((rule) => ruleView(rule, person))
   const ends = views.map((view) => view.expires_at)
   const opens = ends.length > 0 && ends.every((end) => end !== null)
-  return checked(RulesInForce)({
+  return checked(AllowlistRecord)({
     rules: views,
     restricted: rules.length > 0,
-    opens_at: opens ? ends.toSorted().at(-1) : null
+    opens_at: opens ? ends.toSorted().at(-1) : null,
+    refused_family: refusedFamily(rules.map(({ cidr }) => cidr))
   })
+}
+
+const refusedFamily = (cidrs: ReadonlyArray<string>) => {
+  if (cidrs.includes("0.0.0.0/0")) return cidrs.some((cidr) => cidr.includes(":")) ? null : "ipv6"
+  return cidrs.includes("::/0") && !cidrs.some((cidr) => cidr.includes(".")) ? "ipv4" : null
 }
 
 export const refusalView = ({ branch_id, endpoint_id }: StoredProject, refusal: StoredRefusal) =>

@@ -26,11 +26,19 @@ export class IpRule extends Schema.Class<IpRule>("IpRule")({
   }
 }
 
-/** The list as the API shows it. `opens_at` is when the last rule lapses and nothing is restricted any more. */
+export const AddressFamily = Schema.Literals(["ipv4", "ipv6"])
+export type AddressFamily = typeof AddressFamily.Type
+
+/**
+ * The list as the API shows it. `opens_at` is when the last rule lapses and nothing is restricted any more.
+ * `refused_family` has no rule, while a rule lists every address of the other family: a list that is meant to admit every
+ * address, and does not.
+ */
 export class RulesInForce extends Schema.Class<RulesInForce>("RulesInForce")({
   rules: Schema.Array(IpRule),
   restricted: Schema.Boolean,
-  opens_at: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString)
+  opens_at: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString),
+  refused_family: Schema.NullOr(AddressFamily)
 }) {}
 
 /**
@@ -76,7 +84,21 @@ export const permits = (rules: ReadonlyArray<IpRule>, address: string, now: Date
 /** The rules in force at `now`, and what they restrict. */
 export const rulesInForce = (stored: ReadonlyArray<IpRule>, now: DateTime.Utc): RulesInForce => {
   const rules = stored.filter((rule) => rule.inForce(now))
-  return new RulesInForce({ rules, restricted: rules.length > 0, opens_at: opensAt(rules, now) })
+  return new RulesInForce({
+    rules,
+    restricted: rules.length > 0,
+    opens_at: opensAt(rules, now),
+    refused_family: refusedFamily(rules)
+  })
+}
+
+const familyOf = ({ cidr }: IpRule): AddressFamily => (cidr.includes(":") ? "ipv6" : "ipv4")
+
+/** The family that is refused as a whole by rules in force of which one admits all of the other family. */
+const refusedFamily = (rules: ReadonlyArray<IpRule>): AddressFamily | null => {
+  const whole = rules.find(({ cidr }) => cidr.endsWith("/0"))
+  if (whole === undefined || rules.some((rule) => familyOf(rule) !== familyOf(whole))) return null
+  return familyOf(whole) === "ipv4" ? "ipv6" : "ipv4"
 }
 
 /** When the last rule in force lapses and the project opens; `None` if it never will. */

@@ -67,6 +67,28 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
+  it.effect("refused_family is the family without a rule, while a rule lists every address of the other", () =>
+    Effect.gen(function* () {
+      const allowlist = yield* IpAllowlist
+      const family = Effect.map(allowlist.list(project.id), ({ refused_family }) => refused_family)
+      assert.isNull(yield* family)
+      yield* allowlist.add(project, office, ada)
+      assert.isNull(yield* family, "a list of some networks is meant to refuse the others")
+      yield* allowlist.add(project, { cidr: "0.0.0.0/0", ttl_seconds: 60 }, ada)
+      assert.strictEqual(yield* family, "ipv6")
+      assert.isFalse(yield* permits("2001:db8::1"))
+      yield* allowlist.add(project, { cidr: "2001:db8::/32" }, ada)
+      assert.isNull(yield* family)
+      yield* allowlist.remove(project, "2001:db8::/32")
+      yield* TestClock.adjust("60 seconds")
+      assert.isNull(yield* family, "an expired rule lists no address")
+      yield* allowlist.reset(project)
+      yield* allowlist.add(project, { cidr: "::/0" }, ada)
+      assert.strictEqual(yield* family, "ipv4")
+      assert.isFalse(yield* permits(inside))
+    }).pipe(Effect.provide(TestLayer))
+  )
+
   it.effect("adding a network again replaces its rule while that is in force", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist

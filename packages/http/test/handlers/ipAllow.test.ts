@@ -19,7 +19,7 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
       const who = yield* founder()
       const place = yield* project(who)
       const empty = yield* who.call("GET", `${place.path}/ip-allow`)
-      assert.deepStrictEqual(empty.body, { rules: [], restricted: false, opens_at: null })
+      assert.deepStrictEqual(empty.body, { rules: [], restricted: false, opens_at: null, refused_family: null })
       const made = yield* add(who, place, { cidr: "10.0.0.0/8", label: "office" })
       assert.strictEqual(made.status, 201)
       assert.sameMembers(Object.keys(made.body), ["cidr", "label", "created_at", "created_by", "expires_at"])
@@ -30,6 +30,8 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
       const list = yield* who.call("GET", `${place.path}/ip-allow`)
       assert.deepStrictEqual([list.body.rules, list.body.restricted], [[again.body], true])
       assert.strictEqual(list.body.opens_at, again.body.expires_at)
+      yield* add(who, place, { cidr: "0.0.0.0/0" })
+      assert.strictEqual((yield* who.call("GET", `${place.path}/ip-allow`)).body.refused_family, "ipv6")
     })
   )
 

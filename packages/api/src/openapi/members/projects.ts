@@ -148,6 +148,10 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
     "When the last rule expires, which opens the project to every address; `null`: that is not foreseen.",
     null
   ],
+  refused_family: [
+    "`ipv6` when `0.0.0.0/0` is listed and no IPv6 network is, so that every IPv6 address is refused; `ipv4` the other way round; `null`: neither.",
+    null
+  ],
   cidr: ["The network in its canonical form.", "203.0.113.0/24"],
   label: ["Why the network is listed.", "office"],
   "ipAllow.add.cidr": [

@@ -16,7 +16,15 @@ import { HiddenFields } from "../../components/HiddenFields.tsx"
 import { Notice } from "../../components/Notice.tsx"
 import { Time } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
-import { type AllowlistPageProps, admitting, type Checked, opens, type Part, Rules } from "./AllowlistRules.tsx"
+import {
+  type AllowlistPageProps,
+  admitting,
+  type Checked,
+  opens,
+  type Part,
+  Rules,
+  refusedFamily
+} from "./AllowlistRules.tsx"
 import { inSection, mayChange, pathOf } from "./ProjectFrame.ts"
 import { RefusedClients } from "./RefusedClients.tsx"
 
@@ -25,6 +33,7 @@ export const AllowlistPage = (props: AllowlistPageProps) => {
   const { opens_at, restricted } = allowlist
   const here = `${pathOf(props)}/ip-allow`
   const change = mayChange(frame)
+  const refused = refusedFamily(allowlist)
   return (
     <Page
       {...inSection(props, "allowlist")}
@@ -38,6 +47,7 @@ export const AllowlistPage = (props: AllowlistPageProps) => {
           Every rule expires. From <Time at={opens_at.value} /> on, the project accepts connections from any address.
         </Notice>
       ) : null}
+      {refused === null ? null : <Notice tone="busy">{refused}</Notice>}
       <Own {...props} here={here} />
       <Card
         id="ip-allow"

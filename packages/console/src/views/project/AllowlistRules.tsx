@@ -49,6 +49,13 @@ export interface AllowlistPageProps extends ProjectPageProps {
 
 export const opens = "The project will accept connections from any address."
 
+/** The sentence about a family of addresses that is refused, while every address of the other family may connect. */
+export const refusedFamily = ({ refused_family }: AllowlistShown): string | null => {
+  if (refused_family === "ipv6") return "The rules list every IPv4 address and no IPv6 address: IPv6 is refused."
+  if (refused_family === "ipv4") return "The rules list every IPv6 address and no IPv4 address: IPv4 is refused."
+  return null
+}
+
 /** The rules that admit the address. */
 export const admitting = (rules: ReadonlyArray<{ readonly cidr: Cidr }>, address: string | null) =>
   address === null ? [] : rules.filter(({ cidr }) => contains(cidr, address))

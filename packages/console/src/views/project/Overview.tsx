@@ -18,6 +18,7 @@ import {
   endpointState,
   type OperationShown
 } from "../records.ts"
+import { refusedFamily } from "./AllowlistRules.tsx"
 import { BranchTable } from "./BranchTable.tsx"
 import { mainEndpoint } from "./branchTree.ts"
 import { Connect, type Picked } from "./Connect.tsx"
@@ -156,6 +157,7 @@ const WhoMayConnect = ({ address, allowlist, here, refused }: WhoProps) => {
         <p class="note">The allowlist is empty, so only the password protects the data.</p>
       </>
     )
+  const family = refusedFamily(allowlist)
   const own = address === null ? "" : address.allowed ? ", yours among them" : ", yours is not among them"
   return (
     <>
@@ -168,6 +170,7 @@ const WhoMayConnect = ({ address, allowlist, here, refused }: WhoProps) => {
           Every rule expires: from <Time at={opens_at.value} /> on, any address may connect.
         </p>
       ) : null}
+      {family === null ? null : <p class="note">{family}</p>}
       {refused === undefined || refused.count === 0 ? null : (
         <p class="note">
           <a href={`${here}/ip-allow#refusals`}>{clients(refused.count, refused.more)} refused in the last hour</a>

@@ -22,6 +22,7 @@ curl "$NARTHEX_URL/v1/projects/$PROJECT_ID/ip-allow" \\
 
 One address is a /32, or a /128 of IPv6. \`203.0.113.7/24\` is refused, because its host bits are set: the answer names the network that was
 probably meant. A rule covers addresses of its own family: \`::/0\` does not admit IPv4.
+The list says in \`refused_family\` when every address of one family is listed and none of the other.
 
 Ask what would happen to an address:
 
