@@ -95,7 +95,7 @@ export const parameterCatalog: Readonly<Record<string, ParameterEntry>> = {
     example: "true"
   },
   "Idempotency-Key": {
-    text: "1 to 255 visible ASCII characters, chosen by the client: a repetition with the same key gets the first answer, and has no second effect. Kept for 24 hours.",
+    text: "1 to 255 visible ASCII characters, chosen by the client: a repetition with the same key and the same bytes of the body gets the first answer, and has no second effect. Kept for 24 hours.",
     example: "6f1d2c9e-8a57-4f0b-9d3c-2e1a0b4c5d6f",
     schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[\\x21-\\x7e]+$" }
   }

@@ -112,7 +112,7 @@ export const problemCatalog = {
   idempotency_conflict: {
     status: 409,
     title: "The idempotency key was used for a different request.",
-    next: "Use a new Idempotency-Key for each different request."
+    next: "Use a new Idempotency-Key for each different request. Repeat the same bytes: the same JSON with other spaces or order is different."
   },
   idempotency_in_progress: {
     status: 409,

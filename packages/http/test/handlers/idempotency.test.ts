@@ -30,6 +30,27 @@ for (const serving of everyServing)
       })
     )
 
+    it.effect("an idempotency key with the same JSON in other bytes is 409, and the answer says why", () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const sent = (raw: string) =>
+          who.call("POST", "/v1/projects", {
+            raw,
+            headers: { "idempotency-key": "bytes", "content-type": "application/json" }
+          })
+        assert.strictEqual((yield* sent('{"name":"p","region":"local"}')).status, 201)
+        for (const other of ['{"region":"local","name":"p"}', '{"name":"p", "region":"local"}']) {
+          const answer = yield* sent(other)
+          refused(answer, 409, "idempotency_conflict")
+          assert.match(
+            answer.body.detail,
+            /Repeat the same bytes: the same JSON with other spaces or order is different/
+          )
+        }
+        assert.strictEqual(yield* projectsOf(who), 1)
+      })
+    )
+
     it.effect("an idempotency key with another method, path or body is 409", () =>
       Effect.gen(function* () {
         const who = yield* founder()

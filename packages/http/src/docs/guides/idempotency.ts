@@ -18,7 +18,8 @@ Both calls get the same answer, and there is one project. The second answer has 
 
 - Every POST, PATCH and DELETE with a credential takes the header, except those that issue or end sessions and codes.
 - A key is 1 to 255 visible ASCII characters. It belongs to the caller and the organization, and is kept for 24 hours.
-- The same key with another method, path or body is 409 \`idempotency_conflict\`.
+- The same key with another method, path or body is 409 \`idempotency_conflict\`. Bodies are compared byte by byte: keep the text that you
+  sent, because the same JSON with its members in another order, or with other spaces, is another body.
 - While the first call still runs, the second one is 409 \`idempotency_in_progress\`: send it again after \`Retry-After\`.
 - Secrets are stored nowhere. A repeated creation of a key or credential shows \`null\` where the first answer had the secret; revoke it
   and create another one.
