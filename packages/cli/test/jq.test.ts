@@ -9,6 +9,9 @@ import { toLog } from "../../../test/harness/toLog.ts"
 import { onControlPlane } from "./support/onControlPlane.ts"
 import { signedIn } from "./support/signedIn.ts"
 
+/** What controls a terminal: control characters but the line feed, and an override of the direction of text. */
+const controlling = /[^\P{Cc}\n]|\u202e/u
+
 describe("--jq", () => {
   it.live("a command with --jq prints strings without quotes and other values in one line each", () =>
     Effect.gen(function* () {
@@ -20,6 +23,30 @@ describe("--jq", () => {
       const nothing = yield* run(["region", "list", "--jq", "empty"])
       assert.deepStrictEqual(nothing, { code: 0, stdout: "", stderr: "" })
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "on a terminal no answer controls it: jq's strings, JSON and raw responses are escaped; a pipe gets them",
+    () =>
+      Effect.gen(function* () {
+        const { plane, run } = yield* signedIn
+        const hostile = "\u001b[2Jred\u009b0m\u202e\tend\nnext"
+        plane.instead = () => ({ status: 200, body: { text: hostile } })
+        const call = ["api", "GET", "/v1/regions"]
+        const strings = [...call, "--jq", ".text"]
+        assert.strictEqual((yield* run(strings)).stdout, `${hostile}\n`)
+        const shown = "\\u001b[2Jred\\u009b0m\\u202e\tend\nnext\n"
+        assert.strictEqual((yield* run(strings, { terminal: true })).stdout, shown)
+        for (const format of [[], ["-o", "json"], ["--jq", "."], ["--json", "text"]]) {
+          const [piped, seen] = [yield* run([...call, ...format]), yield* run([...call, ...format], { terminal: true })]
+          assert.include(piped.stdout, "\u009b", format.join(" "))
+          assert.deepStrictEqual(JSON.parse(seen.stdout), { text: hostile }, "the same JSON")
+          assert.notMatch(seen.stdout, controlling, format.join(" "))
+        }
+        plane.instead = () => ({ status: 200, body: hostile, headers: { "content-type": "text/plain" } })
+        assert.include((yield* run(call)).stdout, "\u009b0m")
+        assert.notMatch((yield* run(call, { terminal: true })).stdout, controlling)
+      }).pipe(Effect.scoped)
   )
 
   it.live("an expression of --jq gets what --json chose, in any format", () =>

@@ -108,7 +108,7 @@ export const rawApi = Command.make(
         if (!/json/.test(response.headers["content-type"] ?? "")) {
           if ((yield* JqFilter) !== undefined) return yield* NotFiltered.because("it is not JSON")
           const lines = response.stream.pipe(Stream.decodeText(), Stream.splitLines)
-          return yield* Stream.runForEach(lines, (line) => output.text(line))
+          return yield* Stream.runForEach(lines, output.foreign)
         }
         const answer = yield* response.text
         if (answer !== "") yield* Effect.flatMap(parse(answer), answers)

@@ -15,7 +15,7 @@ import { JsonFields, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
 import { renderTable } from "./renderTable.ts"
 import { NoteColumns, ScreenColumns } from "./ScreenColumns.ts"
 import { selectFields } from "./selectFields.ts"
-import { printable, type Table } from "./table.ts"
+import { printable, printableLines, type Table } from "./table.ts"
 import { toYaml } from "./yaml.ts"
 
 export interface Answer {
@@ -35,8 +35,10 @@ export class Output extends Context.Service<
       readonly body: unknown
       readonly line: string
     }) => Effect.Effect<void, NotFiltered, NeedsFormat>
-    /** Prints text unchanged: help topics and raw responses. */
+    /** Prints the text of this program unchanged: help topics, scripts. */
     readonly text: (text: string) => Effect.Effect<void>
+    /** Prints what a server sent: unchanged to a pipe, and to a terminal without characters that control it. */
+    readonly foreign: (text: string) => Effect.Effect<void>
     readonly note: (sentence: string) => Effect.Effect<void>
     readonly warn: (sentence: string) => Effect.Effect<void>
     readonly failure: (explanation: Explanation) => Effect.Effect<void, never, NeedsFormat>
@@ -76,10 +78,14 @@ export class Output extends Context.Service<
         return { fields, filter, format: asJson ? "json" : format } as const
       })
 
+      const foreign = Effect.fnUntraced(function* (text: string) {
+        yield* Console.log((yield* stdio.stdoutIsTerminal) ? printableLines(text) : text)
+      })
+
       /** An expression that makes nothing prints nothing, and one that makes empty text an empty line. */
       const filtered = Effect.fnUntraced(function* (filter: Filter, value: unknown) {
         const lines = yield* filter(JSON.stringify(value))
-        if (lines.length > 0) yield* Console.log(lines.join("\n"))
+        if (lines.length > 0) yield* foreign(lines.join("\n"))
       })
 
       /** The members that were asked for. What no item has is `null`, with a warning. */
@@ -97,8 +103,9 @@ export class Output extends Context.Service<
           if (format !== "table") {
             const value = yield* selected(body, fields)
             if (filter !== undefined) return yield* filtered(filter, value)
-            return yield* Console.log(format === "json" ? JSON.stringify(value, null, 2) : toYaml(value))
+            return yield* foreign(format === "json" ? JSON.stringify(value, null, 2) : toYaml(value))
           }
+          if (table._tag === "Raw") return yield* foreign(table.text)
           const now = (yield* stdio.stdoutIsTerminal) ? yield* Clock.currentTimeMillis : undefined
           const text = renderTable(table, { width: (yield* ScreenColumns)(), now, colour: canColor })
           if (text !== undefined) yield* Console.log(text)
@@ -109,9 +116,10 @@ export class Output extends Context.Service<
           if (format === "table") return yield* Console.log(printable(line))
           const value = fields.length === 0 ? body : selectFields(body, fields).value
           if (filter !== undefined) return yield* filtered(filter, value)
-          yield* Console.log(format === "json" ? JSON.stringify(value) : `---\n${toYaml(value)}`)
+          yield* foreign(format === "json" ? JSON.stringify(value) : `---\n${toYaml(value)}`)
         }),
         text: (text) => Console.log(text),
+        foreign,
         note,
         warn,
         failure: Effect.fnUntraced(function* (explanation) {

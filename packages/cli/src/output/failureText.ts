@@ -5,7 +5,7 @@ import { printable } from "./table.ts"
 
 export const failureText = (explanation: Explanation, format: Format, colour: boolean): string => {
   const { code, exit, hint, json, request_id, sentence } = explanation
-  if (format === "json") return JSON.stringify(json)
+  if (format === "json") return printable(JSON.stringify(json))
   // The user decided it, so it is not an error.
   if (exit === "declined") return printable(sentence)
   return [

@@ -41,7 +41,7 @@ export type Table =
   /** One object, one line per member. */
   | { readonly _tag: "Facts"; readonly facts: ReadonlyArray<readonly [name: string, value: Cell]> }
   | { readonly _tag: "Sentence"; readonly sentence: string }
-  /** Text that needs no escaping, for example JSON. */
+  /** Text that is printed as it is, for example JSON; a terminal shows its control characters escaped. */
   | { readonly _tag: "Raw"; readonly text: string }
 
 export const rows = (heads: ReadonlyArray<string>, ...cells: ReadonlyArray<ReadonlyArray<Cell>>): Table => ({
@@ -80,6 +80,11 @@ export const scopeText = (scope: Scope): string => {
 /** Control characters, and those that change the direction of text. */
 const unsafe = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+
 /** Escapes characters that control a terminal. */
-export const printable = (text: string): string =>
-  text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+export const printable = (text: string): string => text.replace(unsafe, escaped)
+
+/** The same for text of several lines: line feeds and tabs stay. JSON stays the same JSON. */
+export const printableLines = (text: string): string =>
+  text.replace(unsafe, (character) => (character === "\n" || character === "\t" ? character : escaped(character)))
