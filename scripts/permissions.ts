@@ -2,9 +2,10 @@
  * Who may make which call, from the policies of the contract and `decide`: the page `docs/permissions.md`. Every cell is
  * the answer before anything is looked up, for an object of the caller's organization that is in the scope of the key.
  */
-import { Api, policyOf } from "@narthex/api"
-import { type AnyCaller, decide, type PathIds } from "@narthex/core"
+import { Api, policyOf, RaisedBy } from "@narthex/api"
+import { type AnyCaller, type CredentialPolicy, decide, type PathIds } from "@narthex/core"
 import { matrixCallers, matrixIds, refusalLetters } from "@narthex/core/testing"
+import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 
 const named: PathIds = { ...matrixIds, endpoint_id: "endpoint", operation_id: "operation" }
@@ -42,6 +43,17 @@ const agents = {
   made_by_agent: "made by an agent's key"
 }
 
+/** What agents' keys may apply the call to; for a body with a member that needs more, the rule of that policy too. */
+const agentRule = (endpoint: HttpApiEndpoint.Top, { agent, agent_named = agent }: CredentialPolicy): string => {
+  const raise = Context.get(endpoint.annotations, RaisedBy)
+  const rules = [agents[agent_named]]
+  if (agent !== "never" && raise !== undefined) {
+    const value = raise.values?.map((it) => `: ${it}`).join() ?? ""
+    rules.push(`with \`${raise.member}${value}\`: ${agents[raise.policy.agent] || raise.policy.agent}`)
+  }
+  return rules.filter((rule) => rule !== "").join("; ")
+}
+
 /** Every call of the contract. */
 export const permissionRows = (): ReadonlyArray<PermissionRow> => {
   const rows: Array<PermissionRow> = []
@@ -59,7 +71,7 @@ export const permissionRows = (): ReadonlyArray<PermissionRow> => {
         const refusal = decide(policy, caller, idsIn(endpoint, caller))
         return [column, refusal === undefined ? "✓" : refusalLetters[refusal.code]] as const
       })
-      rows.push({ group: group.identifier, call, cells: Object.fromEntries(cells), agent: agents[policy.agent] })
+      rows.push({ group: group.identifier, call, cells: Object.fromEntries(cells), agent: agentRule(endpoint, policy) })
     }
   })
   return rows
@@ -92,7 +104,7 @@ export const permissionsPage = (): string => {
     "",
     "`✓` allowed; refused with 403: `a` alpha_pending, `n` not_a_member, `s` session_required, `k` key_self_only,",
     "`i` scope_insufficient, `c` capability_insufficient, `r` role_insufficient. The last column says which branches an agent's key",
-    "may apply the call to.",
+    "may apply the call to, and with which bodies.",
     "",
     ...[...new Set(rows.map(({ group }) => group))].flatMap((group) => [
       `## ${group}`,

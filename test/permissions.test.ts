@@ -35,6 +35,21 @@ describe("the page of permissions", () => {
         }
       })
 
+  it("a call that the matrix refuses to agents' keys for some branches or bodies says for which", () => {
+    const partly = rows
+      .filter(({ cells }) => typeof cells !== "string" && cells["KA"] === "✓")
+      .filter(({ call }) => cellsOf(call, "KA").includes("c"))
+    assert.includeMembers(
+      partly.map(({ call }) => call),
+      ["branches.mint", "endpoints.create", "endpoints.suspend"]
+    )
+    const silent = partly.filter(({ agent }) => agent === "")
+    assert.deepStrictEqual(
+      silent.map(({ call }) => call),
+      []
+    )
+  })
+
   it("calls of the other policies are in the rows that need no permission", () => {
     const outside = rows.flatMap(({ call, cells }) => (typeof cells === "string" ? [call] : []))
     assert.includeMembers(outside, ["auth.exchange", "auth.refresh", "auth.logout"])

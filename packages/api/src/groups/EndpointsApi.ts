@@ -2,7 +2,7 @@
  * The endpoints of a project's Postgres endpoints. The branch of a new one is in the body, so the service refuses an agent
  * key that names a main branch (docs/design/authorization.md, row 22b).
  */
-import { changes, EndpointId, EndpointType, ProjectId, reads, SuspendTimeout } from "@narthex/core"
+import { changes, EndpointId, EndpointType, endpointsByAgents, ProjectId, reads, SuspendTimeout } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../problems/Problems.ts"
@@ -44,10 +44,11 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       success: created(worked),
       error: [ConflictProblem, QuotaExceededProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create an endpoint", {
-        locatedAt: `${endpointsPath}/{endpoint.id}`,
-        limitedBy: "creation"
-      })
+      endpointRules(
+        changes("sandbox", "change_projects", "project", { agent: "any", agent_named: endpointsByAgents }),
+        "Create an endpoint",
+        { locatedAt: `${endpointsPath}/{endpoint.id}`, limitedBy: "creation" }
+      )
     ),
     HttpApiEndpoint.get("get", `${endpointsPath}/:endpoint_id`, {
       params,

@@ -42,6 +42,8 @@ export interface CredentialPolicy {
   /** The same, where the branch that the path names is *main* and that makes a difference. */
   readonly reach_main?: Reach
   readonly agent: AgentRule
+  /** The same for the branch that the body names. The service decides by it, under the branch's lock. */
+  readonly agent_named?: AgentRule
   /**
    * Who passes in addition to members with active accounts: no one, pending accounts, or also sessions of former
    * members.
@@ -57,6 +59,9 @@ export type Policy =
   /** A proxy token. The credential of a user is refused. */
   | { readonly _tag: "Proxy" }
   | CredentialPolicy
+
+/** On which branches agents' keys may create an endpoint. The body names the branch. */
+export const endpointsByAgents: AgentRule = "not_main"
 
 /** The annotation that carries an endpoint's policy. */
 export class EndpointPolicy extends Context.Service<EndpointPolicy, Policy>()(

@@ -15,7 +15,7 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { decideTarget, isAgent } from "../authorization/decide.ts"
-import type { CredentialPolicy } from "../authorization/Policy.ts"
+import { type CredentialPolicy, endpointsByAgents } from "../authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { endpointChanged } from "../events/EndpointChange.ts"
 import { BranchId, makeEndpointId, requestedId } from "../Ids.ts"
@@ -144,7 +144,7 @@ export class Endpoints extends Context.Service<
         const branch = Option.getOrUndefined(yield* branches.lock(project.id, requestedId(BranchId, id)))
         if (branch === undefined)
           return yield* new InvalidMember({ path: ["branch_id"], reason: "There is no such branch in this project." })
-        const refusal = decideTarget({ agent: "not_main" }, caller, branch)
+        const refusal = decideTarget({ agent: endpointsByAgents }, caller, branch)
         return refusal === undefined ? branch : yield* new Refused(refusal)
       })
 
