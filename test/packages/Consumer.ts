@@ -74,7 +74,7 @@ export class Consumer {
 
   /**
    * Unpacks the tarballs of packages in `folder`, and links what they depend on, and `others`, to the packages of this
-   * checkout: as `install`, without npm and without a registry.
+   * checkout: as `install`, without npm and without a registry. Optional peers are missing, as after `npm install`.
    */
   async unpack(packages: ReadonlyArray<Package>, folder: string, others: ReadonlyArray<string>): Promise<void> {
     const place = (name: string) => join(this.folder, "node_modules", name)
@@ -84,7 +84,9 @@ export class Consumer {
       const args = ["-xzf", join(folder, tarballOf(pack)), "-C", directory, "--strip-components=1"]
       const { output, status } = await run("tar", args)
       if (status !== 0) throw new Error(`tar ${args.join(" ")} failed: ${output}`)
-      for (const name of Object.keys({ ...pack.manifest.dependencies, ...pack.manifest.peerDependencies }))
+      const { dependencies, peerDependencies, peerDependenciesMeta: peers } = pack.manifest
+      const needed = Object.keys(peerDependencies ?? {}).filter((name) => peers?.[name]?.optional !== true)
+      for (const name of [...Object.keys(dependencies ?? {}), ...needed])
         if (packages.every(({ manifest }) => manifest.name !== name)) this.#link(name, pack.directory)
     }
     for (const name of others) this.#link(name, root)

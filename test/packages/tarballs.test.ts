@@ -13,7 +13,7 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
-import { isProgram, publicPackages } from "../../scripts/packages/Manifest.ts"
+import { isProgram, type Package, publicPackages } from "../../scripts/packages/Manifest.ts"
 import { long, packed } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
 import { resource } from "../harness/resource.ts"
@@ -25,6 +25,24 @@ const esmOnly = (problem: { readonly kind: string; readonly resolutionKind?: str
 
 const libraries = publicPackages.filter((pack) => !isProgram(pack))
 const programs = publicPackages.filter(isProgram)
+
+/** What a program can import of a package. */
+const entriesOf = ({ manifest: { exports, name } }: Package): ReadonlyArray<string> =>
+  Object.keys(exports)
+    .filter((entry) => !/[*]|package\.json$/.test(entry))
+    .map((entry) => `${name}${entry.slice(1)}`)
+
+const hasOptionalPeer = ({ manifest: { peerDependenciesMeta = {} } }: Package): boolean =>
+  Object.values(peerDependenciesMeta).some(({ optional }) => optional === true)
+
+/** A library with the libraries of this repository that npm installs with it. */
+const withDependencies = (pack: Package): ReadonlyArray<Package> => {
+  const found = new Set([pack])
+  for (const { manifest } of found)
+    for (const library of libraries)
+      if (manifest.dependencies?.[library.manifest.name] !== undefined) found.add(library)
+  return [...found]
+}
 
 it("a tarball has the name that npm gives it", () => {
   assert.deepStrictEqual(
@@ -82,11 +100,7 @@ if (packed)
     it("the programs of a consumer pass the type checker under node16 and bundler, against the unpacked tarballs", async () => {
       await reader.unpack(libraries, folder, ["@types/node"])
       for (const file of ["main.ts", "contracts.ts", "entries.ts"]) reader.add(file)
-      const entries = libraries.flatMap(({ manifest: { exports, name } }) =>
-        Object.keys(exports)
-          .filter((entry) => !/[*]|package\.json$/.test(entry))
-          .map((entry) => `${name}${entry.slice(1)}`)
-      )
+      const entries = libraries.flatMap(entriesOf)
       const imported = readFileSync(join(reader.folder, "entries.ts"), "utf8")
       assert.deepStrictEqual(
         entries.filter((entry) => !imported.includes(`"${entry}"`)),
@@ -96,6 +110,25 @@ if (packed)
       for (const resolution of ["node16", "bundler"] as const) {
         const { output, status } = await reader.checkTypes(resolution)
         assert.strictEqual(status, 0, `${resolution}\n${output}`)
+      }
+    })
+
+    it("a library without its optional peers passes the type checker with all its entries", async () => {
+      for (const pack of libraries.filter(hasOptionalPeer)) {
+        const consumer = new Consumer()
+        try {
+          await consumer.unpack(withDependencies(pack), folder, ["@types/node"])
+          consumer.write(
+            "entries.ts",
+            entriesOf(pack)
+              .map((entry) => `export * from "${entry}"\n`)
+              .join("")
+          )
+          const { output, status } = await consumer.checkTypes("node16")
+          assert.strictEqual(status, 0, `${pack.folder}\n${output}`)
+        } finally {
+          consumer.remove()
+        }
       }
     })
 

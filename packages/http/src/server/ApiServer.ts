@@ -7,8 +7,8 @@
 import { createServer as createHttp1Server, type Server } from "node:http"
 import type { Http2SecureServer, Http2Server } from "node:http2"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { type Duration, Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { type Duration, type FileSystem, Layer, type Path } from "effect"
+import { type Etag, type HttpPlatform, HttpRouter, type HttpServer, type HttpServerError } from "effect/http"
 import { layerDrainFirst } from "../Draining.ts"
 import { ServerTransport } from "../transport/ServerTransport.ts"
 import { ApiRoutes, layerRequestRules, strictRouting } from "./ApiRoutes.ts"
@@ -33,15 +33,33 @@ const http1 = () =>
     keepAliveInitialDelay: 30_000
   })
 
-const serving = ({ createServer = http1, grace, host, port }: ListenOptions) =>
+/**
+ * What a listener offers to the layers above it, in types of `effect`.
+ *
+ * Pitfall: the inferred type. It imports declarations of `@effect/platform-node`, an optional peer, and the type checker
+ * of a program that has not installed it fails.
+ */
+type ListenerServices =
+  | HttpServer.HttpServer
+  | HttpPlatform.HttpPlatform
+  | Etag.Generator
+  | FileSystem.FileSystem
+  | Path.Path
+
+const listener = ({
+  createServer = http1,
+  grace,
+  host,
+  port
+}: ListenOptions): Layer.Layer<ListenerServices, HttpServerError.ServeError> =>
+  NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: grace })
+
+const serving = (options: ListenOptions) =>
   HttpRouter.serve(Layer.provideMerge(DirectApi.layer, ApiRoutes), {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: strictRouting
-  }).pipe(
-    Layer.provide([layerRequestRules, ServerTransport.layer]),
-    Layer.provideMerge(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: grace }))
-  )
+  }).pipe(Layer.provide([layerRequestRules, ServerTransport.layer]), Layer.provideMerge(listener(options)))
 
 /**
  * The API on its own listener.
