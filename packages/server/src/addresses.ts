@@ -14,6 +14,9 @@ export interface Addresses {
   readonly dev_providers: readonly [number, number] | null
 }
 
+/** `host:port` as clients write it: an IPv6 address in brackets. */
+export const hostPort = ({ host, port }: Listener) => `${host.includes(":") ? `[${host}]` : host}:${port}`
+
 const settled = ({ host, port }: Listener) =>
   Effect.map(port === 0 ? freePort(host) : Effect.succeed(port), (free) => ({ host, port: free }))
 

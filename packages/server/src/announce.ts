@@ -1,6 +1,6 @@
 /** What a process prints when it is ready: addresses and the next commands for people, one line of JSON for programs. */
 import type { OpenIdProvider } from "@narthex/http"
-import type { Addresses } from "./addresses.ts"
+import { type Addresses, hostPort } from "./addresses.ts"
 import type { Role } from "./platform.ts"
 import { type Mode, modeText } from "./settings/mode.ts"
 import { variables } from "./settings/variables.ts"
@@ -18,10 +18,6 @@ export interface Up {
   /** The id of this process, not of the `npm` or shell that started it. */
   readonly pid: number
 }
-
-/** `host:port` as clients write it: an IPv6 address in brackets. */
-export const hostPort = ({ host, port }: { readonly host: string; readonly port: number }) =>
-  `${host.includes(":") ? `[${host}]` : host}:${port}`
 
 /** The line that programs wait for on stdout. */
 export const readyLine = ({ addresses, compute_accounts, pid, providers, roles, settings }: Up): string =>

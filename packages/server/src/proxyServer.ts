@@ -7,9 +7,10 @@
  */
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { hostPort } from "./addresses.ts"
 import { layerAdmin, type Unready } from "./admin.ts"
-import { hostPort } from "./announce.ts"
 import { controlPlaneAnswers, watchControlPlane } from "./controlPlaneAnswers.ts"
+import { checkListeners, listenersOf } from "./listeners.ts"
 import { layerProxy, ProxyState } from "./proxy.ts"
 import { endsWithParent } from "./proxyProcesses.ts"
 import { CannotStart, program, runProcess, withSettings } from "./run.ts"
@@ -21,6 +22,9 @@ const main = withSettings(false, (settings, addresses) =>
       return yield* new CannotStart({
         reason: "NARTHEX_PROXY_TOKEN is not set. Set the token that the control plane has."
       })
+    // Several processes that one has started share the port of the proxy.
+    const names = process.send === undefined ? (["admin", "proxy"] as const) : (["admin"] as const)
+    yield* checkListeners(listenersOf({ ...addresses, dev_providers: null }, settings, names))
     const url = settings.api.internal_url ?? addresses.api.url
     let unready: Unready = Effect.succeed("The control plane has not answered yet.")
     const proxy = new ProxyState()

@@ -8,6 +8,7 @@ import { type Addresses, settleAddresses } from "./addresses.ts"
 import { readyLine, readyText } from "./announce.ts"
 import { sharesAccount } from "./computes.ts"
 import { startProviders } from "./identity.ts"
+import { checkListeners, listenersOf } from "./listeners.ts"
 import { layerLogging } from "./logging.ts"
 import { layerPlatform, type Role, rolesOf } from "./platform.ts"
 import { modeText } from "./settings/mode.ts"
@@ -26,6 +27,10 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
     Effect.gen(function* () {
       const roles = rolesOf(settings, wanted)
       yield* Effect.logInfo(`Mode: ${modeText(settings)}.`)
+      // A standby listens once it has taken over: until then the other process may have the ports.
+      const isStandby = settings.compute_standby !== null && roles.includes("runner")
+      const listening = [...roles.filter((role) => role !== "runner"), "admin"] as const
+      if (!isStandby) yield* checkListeners(listenersOf(addresses, settings, listening))
       // Side by side: the store starts in processes of its own, while this one starts the providers.
       const starting = [Layer.build(layerStorage(settings)), startProviders(settings, addresses)] as const
       const [storage, providers] = yield* Effect.all(starting, { concurrency: "unbounded" })
