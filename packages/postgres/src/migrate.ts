@@ -84,7 +84,8 @@ const record = `create table if not exists narthex_migration (
 const asOne = (text: string) =>
   `do $narthex_block$ begin execute $narthex_text$${text}$narthex_text$; end $narthex_block$`
 
-const once = (name: string, text: string): Effect.Effect<void, StorageError, Database> =>
+/** Whether it ran: `false` if it is recorded. */
+const once = (name: string, text: string): Effect.Effect<boolean, StorageError, Database> =>
   Effect.gen(function* () {
     const { query, transaction } = yield* Database
     const ask = <Row extends object>(statement: string, params: ReadonlyArray<unknown> = []) =>
@@ -103,12 +104,13 @@ const once = (name: string, text: string): Effect.Effect<void, StorageError, Dat
           cause: new Error("This migration ran on the database with a different text.")
         })
       }
-      if (found !== undefined) return
+      if (found !== undefined) return false
       yield* ask(asOne(text))
       yield* ask("insert into narthex_migration (name, checksum) values ($1, md5($2))", [name, text])
       yield* Effect.logInfo(`Migrated the database: ${name}.`)
+      return true
     })
-    yield* transaction(step)
+    return yield* transaction(step)
   })
 
 /**
@@ -132,7 +134,8 @@ const recorded = Effect.gen(function* () {
 })
 
 /**
- * Safe to run at every start. Waits while another instance migrates, however long that takes.
+ * Safe to run at every start. Waits while another instance migrates, however long that takes. Returns the names of the
+ * migrations that it ran, in their order; each is also a line of the log.
  *
  * @example
  * import { Database, migrate } from "@narthex/postgres"
@@ -141,8 +144,9 @@ const recorded = Effect.gen(function* () {
  * const database = Database.layer({ url, maxConnections: 10, applicationName: "narthex" })
  * await Effect.runPromise(Effect.provide(migrate, database))
  */
-export const migrate: Effect.Effect<void, StorageError, Database> = Effect.gen(function* () {
+export const migrate: Effect.Effect<ReadonlyArray<string>, StorageError, Database> = Effect.gen(function* () {
   const done = yield* recorded
   const left = migrations.filter(([name]) => !done.has(name))
-  yield* Effect.forEach(left, ([name, text]) => once(name, text), { discard: true })
+  const ran = yield* Effect.filter(left, ([name, text]) => once(name, text))
+  return ran.map(([name]) => name)
 }).pipe(Effect.provideService(StatementLimit, Duration.infinity))

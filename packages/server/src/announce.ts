@@ -15,12 +15,21 @@ export interface Up {
   readonly settings: { readonly mode: Mode; readonly dev_providers: object | null; readonly limits: object | null }
   /** Of local computes: whether each has an account of its own. `null`: they run elsewhere. */
   readonly compute_accounts: "own" | "shared" | null
+  /** Whether the store has no account, so that the next commands help. */
+  readonly first: boolean
   /** The id of this process, not of the `npm` or shell that started it. */
   readonly pid: number
 }
 
 /** The line that programs wait for on stdout. */
-export const readyLine = ({ addresses, compute_accounts, pid, providers, roles, settings }: Up): string =>
+export const readyLine = ({
+  addresses,
+  compute_accounts,
+  pid,
+  providers,
+  roles,
+  settings
+}: Omit<Up, "first">): string =>
   JSON.stringify({
     ready: true,
     pid,
@@ -37,7 +46,16 @@ export const readyLine = ({ addresses, compute_accounts, pid, providers, roles, 
 type Row = readonly [name: string, value: string]
 
 /** The text for people. */
-export const readyText = ({ addresses, compute_accounts, data_dir, pid, providers, roles, settings }: Up): string => {
+export const readyText = ({
+  addresses,
+  compute_accounts,
+  data_dir,
+  first,
+  pid,
+  providers,
+  roles,
+  settings
+}: Up): string => {
   const cli = "npx narthex"
   const rowsOf: Record<Role, ReadonlyArray<Row>> = {
     api: [["API", `${addresses.api.url}  (documentation: ${addresses.api.url}/docs)`]],
@@ -74,7 +92,7 @@ export const readyText = ({ addresses, compute_accounts, data_dir, pid, provider
     "",
     ...rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
     "",
-    ...(roles.includes("api") ? next : []),
+    ...(first && roles.includes("api") ? next : []),
     "Ctrl-C stops everything.",
     ""
   ].join("\n")

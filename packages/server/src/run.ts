@@ -13,7 +13,7 @@ import { layerLogging } from "./logging.ts"
 import { layerPlatform, type Role, rolesOf } from "./platform.ts"
 import { modeText } from "./settings/mode.ts"
 import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
-import { layerStorage } from "./store.ts"
+import { hasAccount, layerStorage } from "./store.ts"
 import { layerTelemetry } from "./telemetry.ts"
 import { version } from "./version.ts"
 
@@ -21,11 +21,16 @@ const terminal = process.stdout.isTTY === true
 
 const say = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
 
+/** After Ctrl-C. A failure has its own sentence. */
+const sayStopped = (exit: Exit.Exit<unknown, unknown>) =>
+  Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? say("\nStopped.") : Effect.void
+
 /** Starts the roles, announces them, and runs until it is interrupted. */
 export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) =>
   withSettings(standalone, (settings, addresses) =>
     Effect.gen(function* () {
       const roles = rolesOf(settings, wanted)
+      if (terminal) yield* Effect.addFinalizer(sayStopped) // the first finalizer runs last
       yield* Effect.logInfo(`Mode: ${modeText(settings)}.`)
       // A standby listens once it has taken over: until then the other process may have the ports.
       const isStandby = settings.compute_standby !== null && roles.includes("runner")
@@ -37,8 +42,9 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
       yield* Layer.build(layerPlatform({ settings, addresses, providers, roles, storage }))
       const compute_accounts = settings.compute !== "local" ? null : sharesAccount(settings) ? "shared" : "own"
       const { data_dir } = settings
+      const known = Effect.provide(hasAccount, storage)
       const up = { addresses, compute_accounts, data_dir, pid: process.pid, providers, roles, settings } as const
-      yield* say(terminal ? readyText(up) : readyLine(up))
+      yield* terminal ? say(readyText({ ...up, first: !(yield* known) })) : say(readyLine(up))
       return yield* Effect.never
     })
   )

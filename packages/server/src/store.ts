@@ -1,10 +1,10 @@
 /**
  * The store of a process: the embedded Postgres, or the one of `DATABASE_URL`; migrated, with its regions.
  */
-import { RegionCatalog, RegionId, type StorageError } from "@narthex/core"
+import { AccountStore, RegionCatalog, RegionId, type StorageError } from "@narthex/core"
 import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
 import { Database, migrate, PostgresStorage, whyUnusable } from "@narthex/postgres"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, References, Schema } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The catalog does not have the region of `NARTHEX_REGION`. */
@@ -72,9 +72,16 @@ const explained =
           : whyUnusable(Redacted.value(database.url), "DATABASE_URL")(error).sentence
     })
 
-/** Brings the schema up to date. */
+/** Brings the schema up to date. The log for people has one line for all migrations. */
+const upToDate = Effect.fnUntraced(function* ({ log }: Settings) {
+  if (log.format === "json") return yield* Effect.asVoid(migrate)
+  const ran = yield* Effect.provideService(migrate, References.MinimumLogLevel, "Warn")
+  if (ran.length > 0) yield* Effect.logInfo(`The database is ready: ${ran.length} migrations ran.`)
+})
+
+/** Brings the schema up to date, and does nothing else. */
 export const migrated = (settings: Settings, use: StoreUse) =>
-  Effect.provide(migrate, layerDatabase(settings, use)).pipe(
+  Effect.provide(upToDate(settings), layerDatabase(settings, use)).pipe(
     Effect.catchTag("StorageError", (error) => Effect.fail(explained(settings)(error)))
   )
 
@@ -82,7 +89,13 @@ export const migrated = (settings: Settings, use: StoreUse) =>
 export const layerStorage = (settings: Settings, use: StoreUse = "own") =>
   layerRegions(settings, use).pipe(
     Layer.provideMerge(PostgresStorage.layer),
-    Layer.provideMerge(Layer.effectDiscard(migrate)),
+    Layer.provideMerge(Layer.effectDiscard(upToDate(settings))),
     Layer.provideMerge(layerDatabase(settings, use)),
     Layer.catchTag("StorageError", (error) => Layer.effectContext(Effect.fail(explained(settings)(error))))
   )
+
+/** Whether the store has an account, so that a person has been here before. */
+export const hasAccount = Effect.gen(function* () {
+  const { users } = yield* AccountStore
+  return (yield* users({ limit: 1, after: null })).items.length > 0
+})

@@ -14,7 +14,7 @@ const settingsOf = (environment: Readonly<Record<string, string>>) =>
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
   )
 
-const rest = { compute_accounts: "own", data_dir: "/data", pid: 4_711 } as const
+const rest = { compute_accounts: "own", data_dir: "/data", first: true, pid: 4_711 } as const
 
 /** The members of the line that are addresses, and the names of the table's rows. */
 const said = (roles: ReadonlyArray<Role>) =>
@@ -38,6 +38,16 @@ describe("the announcement of a start", () => {
         admin: "http://127.0.0.1:4409"
       })
       for (const part of ["API  ", "Console  ", "Postgres proxy  ", "project create first"]) assert.include(text, part)
+    })
+  )
+
+  it.effect("the announcement has no next commands on a store that has an account", () =>
+    Effect.gen(function* () {
+      const settings = yield* settingsOf({})
+      const up = { addresses: yield* settleAddresses(settings), providers: [], roles: everything, settings, ...rest }
+      const text = readyText({ ...up, first: false })
+      assert.notInclude(text, "project create")
+      assert.include(text, "Ctrl-C stops everything.")
     })
   )
 
