@@ -2,7 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
-import { layerTestConsole } from "./support/Console.ts"
+import { Browser } from "./support/Browser.ts"
+import { consoleUrl, layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
@@ -11,8 +12,15 @@ layer(layerTestConsole(), { excludeTestServices: true })("the shell", (it) => {
   it.effect("the policy of every page forbids markup from text, inline code, and every other origin", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("policy@example.com")
-      for (const path of ["/", "/sign-in", `${home}/projects`, "/nowhere"]) {
-        const policy = (yield* go(() => browser.open(path))).headers.get("content-security-policy") ?? ""
+      const stranger = new Browser(yield* consoleUrl)
+      const pages = yield* go(() =>
+        Promise.all([
+          stranger.open("/"),
+          ...["/sign-in", `${home}/projects`, "/nowhere"].map((path) => browser.open(path))
+        ])
+      )
+      for (const { headers } of pages) {
+        const policy = headers.get("content-security-policy") ?? ""
         assert.include(policy, "require-trusted-types-for 'script'")
         assert.include(policy, "trusted-types 'none'")
         assert.notMatch(policy, /unsafe|\*|https?:|data:|blob:/)

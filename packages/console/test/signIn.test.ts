@@ -156,6 +156,18 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
+  it.effect("the landing page leads a person who is signed in to the projects, and is there again after sign-out", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      assert.match((yield* go(() => browser.open("/"))).text, /Sign in to start/)
+      yield* go(() => browser.signIn("returning@example.com"))
+      const { headers, status } = yield* go(() => browser.send("/"))
+      assert.deepStrictEqual([status, headers.get("location")], [303, "/projects"])
+      yield* go(() => browser.post("/sign-out", {}))
+      assert.match((yield* go(() => browser.open("/"))).text, /Sign in to start/)
+    })
+  )
+
   it.effect("sign-out revokes the session and clears the cookie, and keeps API keys", () =>
     Effect.gen(function* () {
       const { last, state } = yield* ApiDouble

@@ -35,7 +35,7 @@ const invitation = Schema.decodeSync(OwnInvitationRecord)({
 
 const at = "2026-11-20T12:00:00.000Z"
 const pages: Readonly<Record<string, VNode>> = {
-  landing: <Landing signedIn={false} />,
+  landing: <Landing />,
   "sign-in": <SignInPage providers={[{ id: "a", name: hostile }]} hrefOf={() => hostile} forCommandLine={false} />,
   pending: <PendingPage email={hostile} invitations={[invitation]} form_token={() => "form-1"} />,
   invitations: (

@@ -19,7 +19,9 @@ import { returnPath, withReturn } from "../web/returnTo.ts"
 
 const queryOf = (url: string) => url.slice(url.indexOf("?") + 1 || url.length)
 
-const landing = Effect.map(currentSession, (session) => page(<Landing signedIn={Option.isSome(session)} />))
+const landing = Effect.map(currentSession, (session) =>
+  Option.isSome(session) ? seeOther("/projects") : page(<Landing />)
+)
 
 const choose = Effect.gen(function* () {
   const { providers } = yield* ConsoleSettings

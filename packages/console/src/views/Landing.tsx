@@ -15,21 +15,19 @@ const offers = [
   ["activity", "Live", "Every operation is an event. Watch an organization change, here or in the terminal."]
 ] as const
 
-export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
+/** For visitors: a person who is signed in is led to the projects. */
+export const Landing = () => (
   <PlainPage
     title="Postgres, hosted"
     wide
-    signedIn={signedIn}
     more={
       <>
         <a class="button quiet" href="/docs">
           Docs
         </a>
-        {signedIn ? null : (
-          <a class="button" href="/sign-in">
-            Sign in
-          </a>
-        )}
+        <a class="button" href="/sign-in">
+          Sign in
+        </a>
       </>
     }
     footer={
@@ -48,15 +46,9 @@ export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
           that is checked on every connection.
         </p>
         <div class="actions">
-          {signedIn ? (
-            <a class="button primary" href="/projects">
-              Open the console
-            </a>
-          ) : (
-            <a class="button primary" href="/sign-in">
-              Sign in to start
-            </a>
-          )}
+          <a class="button primary" href="/sign-in">
+            Sign in to start
+          </a>
           <CopyField id="login-command" label="Copy the command" text="narthex login" wide />
         </div>
       </div>
