@@ -87,7 +87,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await person.type("shop")
     await person.press("Enter")
     await person.heading("shop")
-    await person.lands(/^The project is being created/)
+    await person.lands(/^The project was added/)
     // The notice goes when the project is ready; the focus stays in the page's content.
     await person.page.locator("#project-state").getByText("suspended, wakes on connect").waitFor()
     await until("the notice to go", async () => (await person.page.locator("[data-passing]").count()) === 0)
@@ -102,7 +102,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await person.to("Create branch")
     await person.press("Enter")
     await person.heading("preview")
-    await person.lands(/^The branch is being created/)
+    await person.lands(/^The branch was added/)
     await person.page.locator("#branch-state").getByText("ready").waitFor()
   })
 

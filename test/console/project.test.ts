@@ -190,7 +190,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       await confirm.click()
       await page.getByLabel("Type preview to confirm").fill("preview")
       await confirm.click()
-      await page.getByText("The branch is being deleted.").waitFor()
+      await page.getByText("The deletion of the branch was requested.").waitFor()
       // Requests are in their order: a form that the first click sent would be before the second.
       assert.deepStrictEqual(sent, ["preview"], "another name sends nothing")
       assert.notStrictEqual((await psql(uri, "select 1")).complaint, "")

@@ -1,28 +1,30 @@
 /**
  * What a page confirms after a form. The query of its address names one of these notices, so that a forged link cannot
  * show any other text.
+ *
+ * Pitfall: saying what an operation does now. It may end before the page is read, and the notice stays for a while.
  */
 const notices = {
-  "project-created": "The project is being created.",
+  "project-created": "The project was added.",
   "project-renamed": "The project was renamed.",
-  "project-deleted": "The project is being deleted.",
-  "branch-created": "The branch is being created.",
+  "project-deleted": "The deletion of the project was requested.",
+  "branch-created": "The branch was added.",
   "branch-changed": "The branch was changed.",
   "branch-default": "The branch is the default branch now.",
-  "branch-resetting": "The branch is being reset.",
-  "branch-deleted": "The branch is being deleted.",
+  "branch-resetting": "A reset of the branch was requested.",
+  "branch-deleted": "The deletion of the branch was requested.",
   "endpoint-added": "The endpoint was added.",
   "endpoint-changed": "The endpoint was changed.",
   "endpoint-disabled": "The endpoint was disabled.",
   "endpoint-enabled": "The endpoint was enabled.",
-  "endpoint-deleted": "The endpoint is being deleted.",
-  "operation-cancelled": "The operation is being cancelled.",
+  "endpoint-deleted": "The deletion of the endpoint was requested.",
+  "operation-cancelled": "The cancellation of the operation was requested.",
   "rule-changed": "The rule was changed.",
   "rule-added": "The network was added.",
   "rule-removed": "The network was removed.",
   "rules-reset": "Every rule was removed. The project accepts connections from any address.",
-  "endpoint-starting": "The endpoint is starting.",
-  "endpoint-suspending": "The endpoint is being suspended.",
+  "endpoint-starting": "The start of the endpoint was requested.",
+  "endpoint-suspending": "The suspension of the endpoint was requested.",
   "key-revoked": "The key was revoked.",
   "credential-revoked": "The credential was revoked, and its sessions have ended.",
   "invitation-declined": "The invitation was declined.",
