@@ -10,7 +10,7 @@ const logged = (program: Effect.Effect<void>) =>
     const lines: Array<string> = []
     console.error = (text: string) => void lines.push(text)
     yield* program.pipe(
-      Effect.provide(layerLogging({ log: { level: "Info", format: "pretty" } })),
+      Effect.provide(layerLogging({ log: { level: "Info", format: "pretty", requests: "none" } })),
       Effect.ensuring(
         Effect.sync(() => {
           console.error = before

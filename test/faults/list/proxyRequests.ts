@@ -113,7 +113,7 @@ export const proxyRequests: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "endpoint-agent-create",
-        find: 'const refusal = decideTarget({ agent: endpointsByAgents }, caller, branch)',
+        find: "const refusal = decideTarget({ agent: endpointsByAgents }, caller, branch)",
         put: "const refusal = undefined",
         why: "An agent adds no endpoint to main."
       }
