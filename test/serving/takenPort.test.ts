@@ -1,4 +1,4 @@
-/** A start whose port is taken fails before it has made anything (docs/design/settings.md S14). */
+/** A start whose port is taken fails before it has made anything (docs/design/settings.md S15). */
 import { readdirSync } from "node:fs"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"

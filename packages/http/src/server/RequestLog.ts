@@ -1,5 +1,5 @@
 /**
- * What operators learn of requests: metrics by route, and a line of the log (docs/design/settings.md S10, S15). Nothing of a body, a
+ * What operators learn of requests: metrics by route, and a line of the log (docs/design/settings.md S10, S14). Nothing of a body, a
  * query or a credential is in either.
  */
 import { makeRecorder, type Recorder } from "@narthex/core"
