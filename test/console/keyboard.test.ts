@@ -87,7 +87,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await person.type("shop")
     await person.press("Enter")
     await person.heading("shop")
-    await person.lands(/^The project was added/)
+    await person.lands(/^The project was created/)
     // The notice goes when the project is ready; the focus stays in the page's content.
     await person.page.locator("#project-state").getByText("suspended, wakes on connect").waitFor()
     await until("the notice to go", async () => (await person.page.locator("[data-passing]").count()) === 0)
@@ -102,7 +102,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await person.to("Create branch")
     await person.press("Enter")
     await person.heading("preview")
-    await person.lands(/^The branch was added/)
+    await person.lands(/^The branch was created/)
     await person.page.locator("#branch-state").getByText("ready").waitFor()
   })
 
@@ -182,7 +182,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     const state = (await row.getByText("active").isVisible()) ? "Suspend" : "Start"
     await other.to(new RegExp(`^${state} the .* of preview$`))
     await other.press("Enter")
-    await other.lands(/^The endpoint is/)
+    await other.lands(/^The (start|suspension) of the endpoint/)
     await row.getByText(state === "Start" ? "active" : "suspended").waitFor()
     await person.lands("preview")
     await other.page.close()
@@ -198,7 +198,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await other.page.goto(person.page.url())
     await other.to(name)
     await other.press("Enter")
-    await other.lands(/^The endpoint is/)
+    await other.lands(/^The (start|suspension) of the endpoint/)
     const opposite = name.replace(/^\w+/, (verb) => (verb === "Start" ? "Suspend" : "Start"))
     await person.page.getByRole("button", { name: opposite }).waitFor()
     assert.strictEqual(await person.page.evaluate(() => document.activeElement?.id), "endpoints")

@@ -174,11 +174,11 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
 
   it("the notice of an action is gone after a reload, and the address does not keep it", async () => {
     await page.goto(`${shared.platform.ready.console}${home}/projects?done=project-created`)
-    await page.getByText("The project was added.").waitFor()
+    await page.getByText("The project was created.").waitFor()
     await page.waitForURL((url) => !url.search.includes("done"))
     await page.reload()
     await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
-    assert.strictEqual(await page.getByText("The project was added.").count(), 0)
+    assert.strictEqual(await page.getByText("The project was created.").count(), 0)
   })
 
   it("menus close on Escape and on a click outside, and the focus returns to the button", async () => {

@@ -17,7 +17,7 @@ describe("notices", () => {
     "operation-cancelled"
   ] as const
   it.each(ofOperations)("the notice %s is true before and after its operation has ended", (name) => {
-    assert.match(said(name), /^(The|A) .+ was (added|requested)\.$/)
+    assert.match(said(name), /^(The|A) .+ was (created|requested)\.$/)
   })
 
   it("a name that is no notice shows nothing", () => {

@@ -55,7 +55,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
       assert.strictEqual(made.status, 303)
       const page = yield* go(() => browser.open(made.headers.get("location") ?? ""))
       assert.match(page.text, /<h1>shop<\/h1>/)
-      assert.match(page.text, /The project was added/)
+      assert.match(page.text, /The project was created/)
       const again = yield* go(() => browser.post(`${home}/projects`, fields))
       assert.strictEqual(again.headers.get("location"), made.headers.get("location"))
       assert.strictEqual([...state.projects.values()].filter(({ org_id }) => org_id === org).length, 1)

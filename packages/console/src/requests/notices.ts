@@ -5,10 +5,10 @@
  * Pitfall: saying what an operation does now. It may end before the page is read, and the notice stays for a while.
  */
 const notices = {
-  "project-created": "The project was added.",
+  "project-created": "The project was created.",
   "project-renamed": "The project was renamed.",
   "project-deleted": "The deletion of the project was requested.",
-  "branch-created": "The branch was added.",
+  "branch-created": "The branch was created.",
   "branch-changed": "The branch was changed.",
   "branch-default": "The branch is the default branch now.",
   "branch-resetting": "A reset of the branch was requested.",
