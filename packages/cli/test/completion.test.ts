@@ -8,7 +8,7 @@ import { Duration, Effect } from "effect"
 import { Completions } from "effect/cli"
 import { globalFlags } from "../src/completion/globalFlags.ts"
 import { planCompletion } from "../src/completion/planCompletion.ts"
-import { candidateLines, scripts, shells } from "../src/completion/scripts.ts"
+import { candidateLines, scripts, shells, wordsFrom } from "../src/completion/scripts.ts"
 import { freshHome, runNarthex } from "./support/runNarthex.ts"
 import { signedIn } from "./support/signedIn.ts"
 
@@ -126,8 +126,18 @@ describe("narthex __complete", () => {
   it("names are quoted for the shells that do not quote them, and control characters are dropped", () => {
     const odd = [{ value: "it's $(a)\u001b", description: "a\nb" }]
     assert.strictEqual(candidateLines("bash", odd), "it\\'s\\ \\$\\(a\\)\ta b")
+    assert.strictEqual(candidateLines("bash", odd, "'it"), "it'\\''s $(a)\ta b")
+    assert.strictEqual(candidateLines("bash", odd, 'x"it'), "it's \\$(a)\ta b")
     assert.strictEqual(candidateLines("powershell", odd), "'it''s $(a)'\ta b")
     assert.strictEqual(candidateLines("zsh", odd), "it's $(a)\ta b")
+  })
+})
+
+describe("the words of a line", () => {
+  it("words of bash lose their quotes and backslashes, those of other shells are whole already", () => {
+    const typed = ["'a b'c", '"a $b\\" \\c', "a\\ b\\", "--project='my sh", '""']
+    assert.deepStrictEqual(wordsFrom("bash", typed), ["a bc", 'a $b" \\c', "a b", "--project=my sh", ""])
+    assert.deepStrictEqual(wordsFrom("zsh", typed), typed)
   })
 })
 
@@ -152,7 +162,7 @@ describe("narthex completion", () => {
         '#!/bin/sh\necho "trouble" >&2\nfor word; do printf "%s|" "$word" >>"$0.words"; done\nprintf "my\\\\\\\\ shop\\tid\\nother\\t\\n"\n'
       writeFileSync(join(folder, "narthex"), fake, { mode: 0o755 })
       writeFileSync(join(folder, "script"), scripts.bash)
-      const driver = `source '${folder}/script'; COMP_WORDS=(narthex open ''); COMP_CWORD=2; _narthex; printf '%s\\n' "\${COMPREPLY[@]}"`
+      const driver = `source '${folder}/script'; COMP_WORDS=(narthex open ''); COMP_CWORD=2; COMP_LINE='narthex open '; _narthex; printf '%s\\n' "\${COMPREPLY[@]}"`
       const { stderr, stdout } = spawnSync("bash", ["--norc", "-c", driver], {
         env: { PATH: `${folder}:${process.env["PATH"]}`, SHLVL: "1" },
         encoding: "utf8"

@@ -40,6 +40,33 @@ describe("completion on a terminal", { tags: ["terminal"] }, () => {
     return readFileSync(join(folder, "narthex.words"), "utf8")
   }
 
+  it("bash completes a word with a colon, an equals sign, a quote or a backslash in it", async () => {
+    const program = join(import.meta.dirname, "support", "fakeCompletion.ts")
+    const call = `exec '${process.execPath}' --conditions=source '${program}' "$@"`
+    writeFileSync(join(folder, "narthex"), `#!/bin/sh\n${call}\n`, { mode: 0o755 })
+    writeFileSync(join(folder, "script"), scripts.bash)
+    const environment = { HOME: folder, PATH: `${folder}:${process.env["PATH"]}`, PS1: "" }
+    terminal = await Terminal.run(["bash", "--norc", "-i"], { cwd: folder, columns: 120, environment })
+    terminal.enter(`PS1=; source '${join(folder, "script")}'; echo loa''ded`)
+    await terminal.shows(/^loaded$/m)
+    for (const [typed, shown] of [
+      ["open team:sh", /^narthex open team:shop x$/m],
+      ["get team:", /^narthex get team:shop x$/m],
+      ["list --output=js", /^narthex list --output=json x$/m],
+      ["get --output=", /^narthex get --output=json x$/m],
+      ["open 'my sh", /^narthex open 'my shop' x$/m],
+      ['open "my sh', /^narthex open "my shop" x$/m],
+      ["open my\\ sh", /^narthex open my\\ shop x$/m],
+      ["get my", /^narthex get my\\ shop x$/m]
+    ] as const) {
+      terminal.type(`narthex ${typed}${keys.tab}x`)
+      await terminal.shows(shown)
+      terminal.type(keys.ctrlC)
+      await terminal.shows(/x\^C$/m)
+      terminal.enter("clear")
+    }
+  })
+
   it("zsh completes a name with its script, and quotes it", { tags: ["zsh"] }, async () => {
     writeFileSync(join(folder, "script"), scripts.zsh)
     const load = `autoload -Uz compinit; compinit -u -D; source '${join(folder, "script")}'`

@@ -21,7 +21,7 @@ export const complete = Effect.fn("complete")(
     if (shell === undefined) return
     const plan = planCompletion(Completions.fromCommand(root), globalFlags, wordsFrom(shell, args))
     const candidates = plan._tag === "Words" ? plan.candidates : yield* named(plan)
-    if (candidates.length > 0) yield* (yield* Output).text(candidateLines(shell, candidates))
+    if (candidates.length > 0) yield* (yield* Output).text(candidateLines(shell, candidates, args.at(-1)))
   },
   (effect) => Effect.ignoreCause(effect)
 )

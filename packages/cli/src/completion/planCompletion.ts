@@ -37,7 +37,7 @@ export const planCompletion = (
   globals: ReadonlyArray<FlagDescriptor>,
   words: ReadonlyArray<string>
 ): Plan => {
-  // bash splits `--project=shop` into three words.
+  // The scripts of earlier versions pass bash's own words, which are three for `--project=shop`.
   const [typed = "", ...reversed] = words.toReversed()
   const before = reversed.toReversed().filter((word) => word !== "=")
   const line = read(root, globals, before)

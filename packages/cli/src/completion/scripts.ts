@@ -12,8 +12,28 @@ export type Shell = (typeof shells)[number]
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `# narthex completion bash: source <(narthex completion bash) in ~/.bashrc
 _narthex() {
-  local IFS=$'\\n'
-  COMPREPLY=($(narthex __complete bash "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f 1))
+  # bash splits words at COMP_WORDBREAKS too, and replaces only the last part: the others stand before it.
+  local rest="$COMP_LINE" part before="" i last=-1
+  local -a words=()
+  for ((i = 0; i <= COMP_CWORD; i++)); do
+    part="\${COMP_WORDS[i]}"
+    if ((last < 0)) || [[ -z $part || $rest == [[:space:]]* ]]; then
+      before=""
+      words[++last]="$part"
+    else
+      before="\${words[last]}"
+      words[last]+="$part"
+    fi
+    rest="\${rest#*"$part"}"
+  done
+  case "$part" in
+    [\\"\\']*) ;;
+    ?*) [[ $COMP_WORDBREAKS == *"\${part:0:1}"* ]] && before="\${words[last]}" ;;
+  esac
+  COMPREPLY=()
+  while IFS= read -r part; do
+    [[ $part == "$before"* ]] && COMPREPLY+=("\${part#"$before"}")
+  done < <(narthex __complete bash "\${words[@]:1}" 2>/dev/null | cut -f 1)
 }
 complete -o default -F _narthex narthex`,
   zsh: `#compdef narthex
@@ -47,18 +67,44 @@ Register-ArgumentCompleter -Native -CommandName narthex -ScriptBlock {
 }`
 }
 
-/** The words of `__complete`. PowerShell drops empty arguments, so its script puts `=` before the last word. */
+/**
+ * The words of `__complete`. bash's are as they are typed, with quotes and backslashes. PowerShell drops empty arguments,
+ * so its script puts `=` before the last word.
+ */
 export const wordsFrom = (shell: Shell, args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (shell === "bash") return args.map((word) => unquoted(word).text)
   if (shell !== "powershell") return args
   return args.map((word, index) => (index === args.length - 1 ? word.replace(/^=/, "") : word))
 }
 
-/** A line for each candidate. Names with characters that mean something to a shell are quoted where it does not do so. */
-export const candidateLines = (shell: Shell, candidates: ReadonlyArray<Candidate>): string =>
-  candidates.map(({ description, value }) => `${quoted(shell, value)}\t${oneLine(description)}`).join("\n")
+/** A word of a command line without what quotes it, and the quote that is open at its end. */
+const unquoted = (word: string): { readonly text: string; readonly open: string } => {
+  let [text, open] = ["", ""]
+  for (let at = 0; at < word.length; at++) {
+    const [character = "", next = ""] = [word[at], word[at + 1]]
+    if (character === open) open = ""
+    else if (open === "" && (character === "'" || character === '"')) open = character
+    else if (character === "\\" && (open === "" || (open === '"' && '"\\$`'.includes(next)))) {
+      text += next
+      at += 1
+    } else text += character
+  }
+  return { text, open }
+}
 
-const quoted = (shell: Shell, value: string): string => {
+/**
+ * A line for each candidate. Names with characters that mean something to a shell are quoted where it does not do so.
+ * `typed` is the last word as the shell has it.
+ */
+export const candidateLines = (shell: Shell, candidates: ReadonlyArray<Candidate>, typed = ""): string => {
+  const { open } = unquoted(typed)
+  return candidates.map(({ description, value }) => `${quoted(shell, value, open)}\t${oneLine(description)}`).join("\n")
+}
+
+const quoted = (shell: Shell, value: string, open: string): string => {
   const text = value.replace(/\p{Cc}/gu, "")
+  if (shell === "bash" && open === "'") return text.replaceAll("'", "'\\''")
+  if (shell === "bash" && open === '"') return text.replace(/["\\$`]/g, (character) => `\\${character}`)
   if (shell === "bash") return text.replace(/[^\p{L}\p{N}_@%+=:,./-]/gu, (character) => `\\${character}`)
   if (shell === "powershell" && !/^[\p{L}\p{N}_./=-]*$/u.test(text)) return `'${text.replaceAll("'", "''")}'`
   return text
