@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What a newcomer does: an empty folder, `npm init`, the install line of the README with the packed tarballs, the first
-# program of narthex pasted from its README, run; then its twin with Effect. Says after how many seconds each step was
-# done. Fails if a program prints something else than its page says.
+# program of narthex pasted from its README, run; then its twin with Effect; then the tutorial, as written. Says after how
+# many seconds each step was done. Fails if a program prints something else than its page says.
 #
 #   bash scripts/newcomer.sh [folder of tarballs]     left out: packs them first, which does not count
 set -euo pipefail
@@ -40,3 +40,18 @@ program 1 >first.mjs
 prints first.mjs $'scope_insufficient\ninvalid_token\noperation.updated.v1'
 program 2 >second.mts
 prints second.mts "This call needs organization; the credential has project. InvalidCredential Event"
+
+# The tutorial: its lines for the shell unchanged, beside a folder of tarballs, and each program as the file that it names.
+tutorial="$root/docs/tutorials/service.md"
+block() { awk -v opens="\`\`\`$1" -v wanted="$2" '$0 == opens { at++; inside = 1; next } /^```$/ { inside = 0 } inside && at == wanted' "$tutorial"; }
+mkdir beside
+cd beside
+ln -s "$tarballs" tarballs
+export npm_config_omit=optional npm_config_prefer_offline=true npm_config_audit=false npm_config_fund=false
+eval "$(block sh 1)" >&2
+programs=$(grep -c '^```ts$' "$tutorial")
+for ((at = 1; at <= programs; at++)); do
+  block ts "$at" >service.ts
+  node service.ts >/dev/null
+done
+after "the tutorial has run"

@@ -165,11 +165,14 @@ if (packed)
       assert.match(output, /pass \d{2,}/)
     })
 
-    it("a newcomer's folder has the first programs of the README running, from npm init on", async () => {
+    it("a newcomer's folder has the first programs of the README and the tutorial running, from npm init on", async () => {
       const { output, status } = await run("bash", ["scripts/newcomer.sh", folder])
       assert.strictEqual(status, 0, output)
-      assert.match(output, /^installed after \d+ s\nfirst\.mjs has run after \d+ s\nsecond\.mts has run after \d+ s$/m)
-      note(`a newcomer: ${output.trim().split("\n").slice(-3).join(", ")}`)
+      assert.match(
+        output,
+        /^installed after \d+ s\nfirst\.mjs has run after \d+ s\nsecond\.mts has run after \d+ s\nthe tutorial has run after \d+ s$/m
+      )
+      note(`a newcomer: ${output.trim().split("\n").slice(-4).join(", ")}`)
     })
 
     it("the installed programs run without the packages that they bundle", async () => {

@@ -8,7 +8,8 @@ import { isStep } from "../walk/walk.ts"
 type Runs = (block: Block) => boolean
 
 const isGuide = ({ page }: Block) => page.startsWith("docs/guides/")
-const isHowTo = ({ page }: Block) => page.startsWith("docs/how-to/") || page.startsWith("docs/tutorials/")
+const isTutorial = ({ page }: Block) => page.startsWith("docs/tutorials/")
+const isHowTo = (block: Block) => block.page.startsWith("docs/how-to/") || isTutorial(block)
 const isExample = ({ page }: Block) => page.startsWith("examples/")
 const isPage =
   (...pages: ReadonlyArray<string>): Runs =>
@@ -62,7 +63,8 @@ export const runners = {
     isGuide(block) &&
     (speaks("sh", "ts", "js", "http")(block) || (block.language === "console" && !/^narthex /.test(block.text))),
   "test/howTo.test.ts": (block: Block) =>
-    isHowTo(block) && speaks("ts")(block) && !generating(block) && !inTransaction(block),
+    (isHowTo(block) && speaks("ts")(block) && !generating(block) && !inTransaction(block)) ||
+    both(isTutorial, speaks("sh"))(block),
   "test/readmes.test.ts": (block: Block) =>
     both(isPage(...layers), speaks("ts", "sh"))(block) || both(isPage("SECURITY.md"), speaks("sh"))(block),
   // Data, drawings, and quotes from the programs of examples, which their own tests run.

@@ -127,7 +127,7 @@ describe("the shell blocks of the documentation", () => {
     const runs = each(([program, verb, name]) => (program === "npm" ? (verb === "run" ? name : verb) : undefined))
     assert.isAbove(runs.length, 2)
     assert.deepStrictEqual(
-      runs.filter(({ chosen }) => !["ci", "install", ...Object.keys(scripts)].includes(chosen)),
+      runs.filter(({ chosen }) => !["ci", "init", "install", ...Object.keys(scripts)].includes(chosen)),
       []
     )
   })

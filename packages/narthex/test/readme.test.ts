@@ -42,7 +42,7 @@ describe("the README", () => {
 
   it("its lines that install name every package that the program below them imports", () => {
     const lines = textsIn("sh").map((text) => {
-      const [, names = ""] = /^npm install (.+)\n$/.exec(text) ?? assert.fail(text)
+      const [, names = ""] = /^(?:npm init -y --init-type=module\n)?npm install (.+)\n$/.exec(text) ?? assert.fail(text)
       return names.split(" ")
     })
     // Drizzle loads the driver by itself.
