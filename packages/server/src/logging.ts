@@ -19,17 +19,24 @@ const marked = (level: string) => {
   return `${styleText(color, level, { stream: process.stderr })}  `
 }
 
+/** Line feeds and tabs stay; other characters that control a terminal are escaped, because strangers may have sent them. */
+const printable = (text: string) =>
+  text.replace(
+    /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+  )
+
+const textOf = (value: unknown) => printable(typeof value === "string" ? value : inspect(value))
+
 /** The local time, the level unless it is Info, and the message; what else there is follows in indented lines. */
 const forPeople = ({ annotations, cause, level, message, timestamp }: Entry): string => {
   const [first, ...others] = Array.isArray(message) ? message : [message]
   const details = [
-    ...others.map((other) => (typeof other === "string" ? other : inspect(other))),
-    ...Object.entries(annotations).map(
-      ([name, value]) => `${name}: ${typeof value === "string" ? value : inspect(value)}`
-    ),
-    ...(cause === undefined ? [] : [cause])
+    ...others.map(textOf),
+    ...Object.entries(annotations).map(([name, value]) => `${name}: ${textOf(value)}`),
+    ...(cause === undefined ? [] : [textOf(cause)])
   ]
-  const line = `${clock(timestamp)}  ${marked(level)}${typeof first === "string" ? first : inspect(first)}`
+  const line = `${clock(timestamp)}  ${marked(level)}${textOf(first)}`
   return [line, ...details.flatMap((detail) => detail.split("\n").map((text) => `  ${text}`))].join("\n")
 }
 

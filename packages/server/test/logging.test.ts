@@ -41,4 +41,18 @@ describe("the log for people", () => {
       assert.notInclude(text, "hunter2")
     })
   )
+
+  it.live("characters that control a terminal are escaped, wherever they are, and lines stay lines", () =>
+    Effect.gen(function* () {
+      const [escape, c1, override] = ["\u001b[2J", "\u009b2J", "\u202ecod"]
+      const attack = Effect.logInfo(`Refused${escape}`, `more${c1}`, new Error(`why${override}\nnext`)).pipe(
+        Effect.annotateLogs({ path: `/v1/${c1}` })
+      )
+      const text = (yield* logged(attack)).join("\n")
+      assert.match(text, /^ {2}next$/m)
+      for (const shown of ["Refused\\u001b[2J", "more\\u009b2J", "why\\u202ecod", "path: /v1/\\u009b2J"])
+        assert.include(text, shown)
+      for (const raw of [escape, c1, override]) assert.notInclude(text, raw)
+    })
+  )
 })
