@@ -171,10 +171,6 @@ const ofRequest = <R>(
   })
 }
 
-/** The status of an answer, and the code of a refusal. */
-const outcomeOf = (response: HttpServerResponse.HttpServerResponse) =>
-  response.status < 400 ? { status: response.status } : { status: response.status, code: problemOf(response).code }
-
 export const HttpConventions = HttpRouter.middleware(
   Effect.gen(function* () {
     const transport = yield* Transport
@@ -217,7 +213,16 @@ export const HttpConventions = HttpRouter.middleware(
         const { method } = request
         const noted = Effect.flatMap(answer, (unfinished) => {
           const response = finished(unfinished)
-          const line = answered({ route, method, path, request_id, address, ...outcomeOf(response) })
+          const { status } = response
+          const line = answered({
+            route,
+            method,
+            path,
+            status,
+            request_id,
+            address,
+            code: () => problemOf(response).code
+          })
           return line === undefined ? Effect.succeed(response) : Effect.as(line, response)
         })
         const inTurn = Effect.andThen(pace(beginsAs(context, request, requester)), noted)

@@ -26,8 +26,8 @@ export interface Answered {
   readonly method: string
   readonly path: string
   readonly status: number
-  /** The code of the problem, where the answer is one. */
-  readonly code?: string
+  /** Reads the code of the problem in the answer of a refusal. Called for a line alone. */
+  readonly code: () => string
   readonly request_id: string
   readonly address: string | null
 }
@@ -68,10 +68,11 @@ export const makeRequestLog = (context: Context.Context<never>): RequestLog => {
       const took = Number(nanos() - began) / 1e9
       measured(answered, took)
       if (which === "none" || (which === "errors" && answered.status < 400)) return undefined
-      const { path, ...rest } = answered
-      return Effect.logInfo(answered.status < 400 ? "Answered a request." : "Refused a request.").pipe(
-        Effect.annotateLogs({ ...rest, path: path.slice(0, longestPath), milliseconds: Math.round(took * 1_000) })
-      )
+      const { code, path, ...rest } = answered
+      const line = { ...rest, path: path.slice(0, longestPath), milliseconds: Math.round(took * 1_000) }
+      return answered.status < 400
+        ? Effect.annotateLogs(Effect.logInfo("Answered a request."), line)
+        : Effect.annotateLogs(Effect.logInfo("Refused a request."), { ...line, code: code() })
     }
   }
 }

@@ -66,6 +66,7 @@ describe("the metrics of requests", () => {
     method: "GET",
     path: "/v1/projects",
     status: 200,
+    code: () => "conflict",
     request_id: "r",
     address: null,
     ...more
