@@ -19,6 +19,7 @@ import {
 } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Effect, Layer, Redacted } from "effect"
+import { sqlstateOf } from "../../packages/local-postgres/src/cluster/asSupervisor.ts"
 import { dataDirectory, kinds, session } from "../../packages/local-postgres/test/support.ts"
 import { workedOff } from "../races/support/workedOff.ts"
 import { signIn, worldWith } from "../races/support/world.ts"
@@ -46,9 +47,7 @@ const attempt = (address: string, { credential, password }: MintedCredential, ..
   ).pipe(
     Effect.scoped,
     Effect.as("done"),
-    Effect.catchTag("SqlError", (error) =>
-      Effect.succeed(/\b(?:42501|25006)\b/.exec(JSON.stringify(error))?.[0] ?? String(error.cause))
-    )
+    Effect.catchTag("SqlError", (error) => Effect.succeed(sqlstateOf(error)))
   )
 
 /** What the instance does each minute. */

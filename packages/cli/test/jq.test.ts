@@ -9,7 +9,7 @@ import { toLog } from "../../../test/harness/toLog.ts"
 import { onControlPlane } from "./support/onControlPlane.ts"
 import { signedIn } from "./support/signedIn.ts"
 
-/** What controls a terminal: control characters but the line feed, and an override of the direction of text. */
+/** Characters that control a terminal: control characters but the line feed, and an override of the direction of text. */
 const controlling = /[^\P{Cc}\n]|\u202e/u
 
 describe("--jq", () => {

@@ -1,4 +1,4 @@
-/** What a page confirms after a form is true for as long as it is shown. */
+/** The notice after a form is true for as long as the page shows it. */
 import { assert, describe, it } from "@effect/vitest"
 import { type NoticeName, noticeIn } from "../src/requests/notices.ts"
 

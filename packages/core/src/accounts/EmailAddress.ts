@@ -37,7 +37,7 @@ export const isListed = (list: ReadonlyArray<string>, address: string): boolean 
 
 /**
  * Converts by URL rules. They also drop control characters, read `0x7f.1` as an address and keep empty labels, so all
- * three are refused. One dot at the end is no empty label: it is the root, which is in every domain.
+ * three are refused. A dot at the end is allowed: it is the root, which every domain has.
  */
 function asciiDomain(domain: string): string | undefined {
   if (domain === "" || /[\s\p{Cc}/\\?#@:%[\]]/u.test(domain)) return undefined

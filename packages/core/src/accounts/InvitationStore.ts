@@ -34,7 +34,7 @@ export class InvitationStore extends Context.Service<
       now: DateTime.Utc,
       page: PageRequest
     ) => Effect.Effect<Page<OwnInvitation>, StorageError>
-    /** The same, oldest first: the first of them. */
+    /** The oldest pending invitations of the address, oldest first, at most `limit`. */
     readonly oldestFor: (
       email: string,
       now: DateTime.Utc,

@@ -36,7 +36,7 @@ export type ProjectPart = "branches" | "endpoints" | "operations" | "ip_allow"
 /** What is in a project, newest first, with every stored rule of its allowlist, oldest first. */
 export interface ProjectContents {
   readonly branches: ReadonlyArray<Branch>
-  /** Of these branches, as `QuotaStore.disksOf` answers. */
+  /** The disk of these branches, as `QuotaStore.disksOf` answers. */
   readonly disks: ReadonlyArray<BranchDisk>
   readonly endpoints: ReadonlyArray<Endpoint>
   readonly operations: ReadonlyArray<StoredOperation>

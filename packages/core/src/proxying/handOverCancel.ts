@@ -24,7 +24,7 @@ export const makeHandOverCancel = Effect.gen(function* () {
   })
 
   return Effect.fn("ProxyRequests.cancel")(function* (notice: CancelNotice) {
-    // The network first: what it has too many of takes nothing from the others.
+    // The network is counted first, so that its superfluous requests take nothing from other networks.
     if (!(yield* isWithin(networkOf(notice.client_address), perMinute.network))) return
     if (yield* isWithin("all", perMinute.all)) yield* run(emit(cancelRequested(notice)))
   })

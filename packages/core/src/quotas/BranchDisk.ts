@@ -15,7 +15,7 @@ export interface BranchDisk {
   /** `null`: it has not been measured, or is being made or replaced. */
   readonly size_bytes: number | null
   readonly size_measured_at: DateTime.Utc | null
-  /** What all branches of its organization take together, in bytes. */
+  /** The sum of all branches of its organization, in bytes. */
   readonly held: number
   readonly terms: QuotaTerms
 }

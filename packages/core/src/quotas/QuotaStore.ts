@@ -64,7 +64,7 @@ export class QuotaStore extends Context.Service<
     readonly bytesOfPerson: (org: OrgId) => Effect.Effect<number, StorageError>
     /** Records the bytes that a branch will have, until it is measured. */
     readonly expectBytes: (org: OrgId, branch: BranchId, bytes: number) => Effect.Effect<void, StorageError>
-    /** The disk of these branches, in any order. Those are left out of which nothing is expected and nothing was measured. */
+    /** The disk of these branches, in any order. A branch without a measurement and without expected bytes is left out. */
     readonly disksOf: (branches: ReadonlyArray<BranchId>) => Effect.Effect<ReadonlyArray<BranchDisk>, StorageError>
     /**
      * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps what is

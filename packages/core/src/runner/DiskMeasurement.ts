@@ -50,7 +50,7 @@ const changedData = ({ data, type }: LoggedEvent) =>
 export interface Measured {
   /** How many branches have data on these machines. */
   readonly branches: number
-  /** Of these the ones whose organization holds more disk than its quota. */
+  /** The branches among them whose organization holds more disk than its quota. */
   readonly above: ReadonlySet<BranchId>
 }
 
