@@ -62,7 +62,10 @@ export class NarthexError<Code extends string = string> extends Error {
   override readonly name = "NarthexError"
   /** What programs compare. */
   readonly code: Code
-  /** The HTTP status of the answer; 0 without an answer. */
+  /**
+   * The HTTP status of the answer. It is 0 where nothing was answered, as for `invalid_input`, which has sent nothing: no
+   * server may answer with it, so answer 500 then.
+   */
   readonly status: number
   /** What happened: the same sentence for every error with this code. */
   readonly title: string
