@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # What a newcomer does: an empty folder, `npm init`, the install line of the README with the packed tarballs, the first
-# program of narthex pasted from its README, run; then its twin with Effect; then the tutorial, as written. Says after how
-# many seconds each step was done. Fails if a program prints something else than its page says.
+# program of narthex pasted from its README, run; then its twin with Effect; then the tutorial, as written; then the command
+# line, installed by the line of its README. Says after how many seconds each step was done. Fails if a program prints
+# something else than its page says.
 #
 #   bash scripts/newcomer.sh [folder of tarballs]     left out: packs them first, which does not count
 set -euo pipefail
@@ -55,3 +56,8 @@ for ((at = 1; at <= programs; at++)); do
   node service.ts >/dev/null
 done
 after "the tutorial has run"
+
+# The command line, into a prefix of this script's own.
+eval "$(grep -m 1 '^npm install -g ' "$root/packages/cli/README.md") --prefix $project/global --loglevel=error" >&2
+"$project/global/bin/narthex" --version >/dev/null
+after "the command line is installed"

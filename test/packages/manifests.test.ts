@@ -1,11 +1,12 @@
 /** Checks the manifests of the packages against the sources, the lock file and each other. Nothing is built. */
 import { existsSync, globSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { join, matchesGlob } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { isProgram, type Package, publicPackages, root } from "../../scripts/packages/Manifest.ts"
 import { publishedManifest } from "../../scripts/packages/publishedManifest.ts"
 import { builtFiles, readmeOf } from "../../scripts/packages/stage.ts"
 import { note } from "../harness/note.ts"
+import { tarballOf } from "./Consumer.ts"
 
 const json = (file: string) => JSON.parse(readFileSync(join(root, file), "utf8"))
 
@@ -279,4 +280,16 @@ describe("manifests", () => {
     )
     assert.deepStrictEqual(wrong, [])
   })
+})
+
+it("the pages that install the command line name the one tarball that has the program narthex", () => {
+  const [cli] = publicPackages.filter(({ manifest }) => manifest.bin?.["narthex"] !== undefined)
+  for (const page of ["README.md", "packages/cli/README.md"]) {
+    const text = readFileSync(join(root, page), "utf8")
+    const [, tarball = ""] =
+      /^npm install -g \.\.\/tarballs\/(\S+)/m.exec(text) ?? assert.fail(`${page} does not install it`)
+    const matched = publicPackages.filter((pack) => matchesGlob(tarballOf(pack), tarball))
+    assert.deepStrictEqual(matched, [cli], page)
+    assert.include(text, `\`npm install -g ${cli?.manifest.name}\``)
+  }
 })

@@ -168,7 +168,8 @@ if (packed)
     it("a newcomer's folder has the first programs of the README and the tutorial running, from npm init on", async () => {
       const { output, status } = await run("bash", ["scripts/newcomer.sh", folder])
       assert.strictEqual(status, 0, output)
-      for (const step of ["installed", "first\\.mjs has run", "second\\.mts has run", "the tutorial has run"])
+      const last = ["the tutorial has run", "the command line is installed"]
+      for (const step of ["installed", "first\\.mjs has run", "second\\.mts has run", ...last])
         assert.match(output, new RegExp(`^${step} after \\d+ s$`, "m"))
       const done = output.split("\n").filter((line) => / after \d+ s$/.test(line))
       note(`a newcomer: ${done.join(", ")}`)
