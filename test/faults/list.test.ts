@@ -34,8 +34,8 @@ const ran = async (...args: ReadonlyArray<string>) => {
 const runLimit = times(290_000, 1_800_000)
 
 describe("the planted faults", { timeout: runLimit + 10_000 }, () => {
-  it("there are at least two hundred planted faults, and their names are unique", () => {
-    assert.isAtLeast(faults.length, 200)
+  it("there are at most 120 planted faults, and their names are unique", () => {
+    assert.isAtMost(faults.length, 120)
     assert.lengthOf(new Set(faults.map(({ id }) => id)), faults.length)
   })
 
@@ -71,8 +71,8 @@ describe("the planted faults", { timeout: runLimit + 10_000 }, () => {
   })
 
   it("the planted faults of pure modules that the seed of the run chooses are noticed by their tests", async () => {
-    const pure = ["core/src/events", "core/src/allowlist/Cidr", "authorization/decide"].flatMap((it) => ["--only", it])
-    const { code, said } = await ran("scripts/faults.ts", "--sample", String(times(2, 60)), ...pure)
+    const pure = ["core/src/events", "core/src/guard", "proxy/src/scram"].flatMap((it) => ["--only", it])
+    const { code, said } = await ran("scripts/faults.ts", "--sample", String(times(2, 20)), ...pure)
     assert.strictEqual(code, 0, said)
     note(`planted faults: ${said.split("\n").at(-1)}`)
   })

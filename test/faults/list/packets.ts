@@ -1,16 +1,12 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: pieces of source text are no templates
-/** Authentication at the proxy: the SCRAM exchange with clients and with computes. */
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: faults quote templates
+/** Bytes of clients, SCRAM, and what the proxy passes on. */
 import type { FaultsOfFile } from "../runner/Fault.ts"
 
-const scram = "packages/proxy/test/scram/scram.test.ts"
-const frontDoor = "packages/proxy/test/end-to-end/frontDoor.test.ts"
-const connection = "packages/proxy/test/connection/Connection.test.ts"
-
-export const proxyAuthentication: ReadonlyArray<FaultsOfFile> = [
+export const packets: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
     file: "packages/proxy/src/scram/ScramServer.ts",
-    tests: [scram],
+    tests: ["packages/proxy/test/scram/scram.test.ts"],
     faults: [
       {
         id: "scram-proof",
@@ -47,7 +43,7 @@ export const proxyAuthentication: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
     file: "packages/proxy/src/scram/Verifier.ts",
-    tests: [scram],
+    tests: ["packages/proxy/test/scram/scram.test.ts"],
     faults: [
       {
         id: "decoy-name",
@@ -60,7 +56,7 @@ export const proxyAuthentication: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
     file: "packages/proxy/src/connection/logIn.ts",
-    tests: [connection, frontDoor],
+    tests: ["packages/proxy/test/connection/Connection.test.ts", "packages/proxy/test/end-to-end/frontDoor.test.ts"],
     faults: [
       {
         id: "login-proven",
@@ -85,7 +81,7 @@ export const proxyAuthentication: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
     file: "packages/proxy/src/connection/proveRole.ts",
-    tests: [frontDoor, connection],
+    tests: ["packages/proxy/test/end-to-end/frontDoor.test.ts", "packages/proxy/test/connection/Connection.test.ts"],
     faults: [
       {
         id: "prove-ended",
@@ -104,39 +100,57 @@ export const proxyAuthentication: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/locate.ts",
-    tests: [frontDoor],
+    file: "packages/proxy/src/wire/MessageWalker.ts",
+    tests: [
+      "packages/proxy/test/wire/edges.test.ts",
+      "packages/proxy/test/wire/MessageWalker.test.ts",
+      "packages/proxy/test/connection/Relay.test.ts"
+    ],
     faults: [
       {
-        id: "locate-fresh",
-        find: "asked_at >= asker.since && now() - asked_at < fresh",
-        put: "now() - asked_at < fresh",
-        why: "The answer to another connection is not taken for that of now."
+        id: "walker-broken",
+        find: "&& !this.#broken\n  }",
+        put: "\n  }",
+        why: "After a length that made no sense there is no boundary."
       }
     ]
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/ConnectionLimiter.ts",
-    tests: ["packages/proxy/test/connection/ConnectionLimiter.test.ts"],
+    file: "packages/proxy/src/wire/ProxyHeader.ts",
+    tests: ["packages/proxy/test/wire/edges.test.ts", "packages/proxy/test/wire/ProxyHeader.test.ts"],
     faults: [
       {
-        id: "half-open-room",
-        find: "if (this.#halfOpen >= this.#mostHalfOpen) this.#dropOne()",
+        id: "header-local",
+        find: 'if (header[12] === 0x20) return { _tag: "Local" }',
         put: "",
-        why: "Half-open connections have half of all at most."
-      },
+        why: "A health check of the load balancer has the address of the load balancer."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/wire/startup.ts",
+    tests: ["packages/proxy/test/wire/edges.test.ts", "packages/proxy/test/wire/startup.test.ts"],
+    faults: [
       {
-        id: "half-open-largest",
-        find: "ofNetwork.size > most.size",
-        put: "ofNetwork.size < most.size",
-        why: "The network with the most makes room."
-      },
+        id: "startup-cancel-key",
+        find: "key: packet.subarray(8), packet",
+        put: "key: packet.subarray(8, 12), packet",
+        why: "The whole key decides which query is cancelled."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/connection/Relay.ts",
+    tests: ["packages/proxy/test/connection/Relay.test.ts"],
+    faults: [
       {
-        id: "failures-network",
-        find: "`${endpoint} ${networkOf(peer.text)}`",
-        put: "endpoint",
-        why: "A network that fails shuts out no other."
+        id: "relay-synced",
+        find: "      this.#unsynced = false\n",
+        put: "",
+        why: "A session whose Sync was answered is idle."
       }
     ]
   }
