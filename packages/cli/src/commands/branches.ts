@@ -13,6 +13,7 @@ import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts } from "../output/table.ts"
 import { branchFacts, branchPairs, branchRows } from "../tables/branches.ts"
+import { hostPairs } from "../tables/endpoints.ts"
 import { branchChanges } from "./branchChanges.ts"
 
 const list = Command.make("list", { project: projectFlag }, ({ project }) =>
@@ -109,7 +110,7 @@ const create = Command.make(
           facts(
             ...branchPairs(branch),
             ["endpoint", endpoint?.id ?? "none"],
-            ["host", endpoint === null ? null : `${endpoint.host}:${endpoint.port}`]
+            ...(endpoint === null ? [] : hostPairs(endpoint))
           )
         yield* followChange(api, created, table, { timeout, wait })
         const { branch, endpoint } = created.value

@@ -13,6 +13,7 @@ import { chooseProject, projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts, instant, rows } from "../output/table.ts"
+import { hostPairs } from "../tables/endpoints.ts"
 import { overview } from "./projectOverview.ts"
 
 const list = Command.make("list", {}, () =>
@@ -82,7 +83,7 @@ const create = Command.make(
             ["region", project.region_id],
             ["branch", `${branch.name} (${branch.id})`],
             ["endpoint", endpoint.id],
-            ["host", `${endpoint.host}:${endpoint.port}`]
+            ...hostPairs(endpoint)
           )
         yield* followChange(api, created, table, { timeout, wait })
         const { project } = created.value

@@ -25,11 +25,27 @@ export const endpointRows = (endpoints: ReadonlyArray<Endpoint>) =>
     ])
   )
 
+/**
+ * How a client reaches the endpoint: its host, or the proxy's address and the endpoint in `options`.
+ *
+ * Pitfall: the endpoint's own host. Under the domain `localhost` it resolves in few places, and has no SNI without TLS.
+ */
+export const hostPairs = ({
+  connection_template,
+  host,
+  port
+}: Pick<Endpoint, "connection_template" | "host" | "port">): ReadonlyArray<readonly [string, string]> => {
+  // An API of an older version has no template.
+  const uri = connection_template?.replace("{role}:{password}@", "") ?? `postgresql://${host}:${port}`
+  const { hostname, port: shown, searchParams } = new URL(uri)
+  return [["host", `${hostname}:${shown === "" ? 5432 : shown}`], ...searchParams]
+}
+
 const endpointPairs = (endpoint: Endpoint): ReadonlyArray<readonly [string, Cell]> => [
   ["endpoint", endpoint.id],
   ["branch", endpoint.branch_id],
   ["type", endpoint.type],
-  ["host", `${endpoint.host}:${endpoint.port}`],
+  ...hostPairs(endpoint),
   ["state", stateText(endpoint)],
   ["disabled", yesNo(endpoint.disabled)],
   ["suspends after", suspendText(endpoint.suspend_timeout_seconds)],

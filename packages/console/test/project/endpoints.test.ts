@@ -28,6 +28,19 @@ layer(layerTestConsole(), { excludeTestServices: true })("endpoints", (it) => {
     })
   )
 
+  it.effect(
+    "an endpoint is shown with the address that clients reach, not with a host name that does not resolve",
+    () =>
+      Effect.gen(function* () {
+        const { open, project } = yield* withProject("reaches@example.com")
+        const list = (yield* open("/endpoints")).text
+        assert.match(list, /<code id="host-ep-[^"]+"[^>]*>127\.0\.0\.1</)
+        const page = (yield* open(`/endpoints/${project.endpoint_id}`)).text
+        assert.match(page, /<code id="host"[^>]*>127\.0\.0\.1</)
+        assert.include(page, `<code>endpoint=${project.endpoint_id}</code>`)
+      })
+  )
+
   it.effect("the menu of each of two read-only endpoints of a branch disables that endpoint", () =>
     Effect.gen(function* () {
       const { here, open, post, project } = yield* withProject("two-readers@example.com")

@@ -9,9 +9,9 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
   it.effect("shows how to connect without a password, for the program of the tab", () =>
     Effect.gen(function* () {
       const { open, project } = yield* withProject("tabs@example.com")
-      const host = `${project.endpoint_id}.eu-north.localhost:5442`
-      assert.include((yield* open()).text, `psql 'postgresql://role:••••••••@${host}/postgres'`)
-      assert.include((yield* open("?tab=jdbc")).text, `jdbc:postgresql://${host}/postgres`)
+      const endpoint = `options=endpoint%3D${project.endpoint_id}`
+      assert.include((yield* open()).text, `psql 'postgresql://role:••••••••@127.0.0.1:5442/postgres?${endpoint}'`)
+      assert.include((yield* open("?tab=jdbc")).text, "jdbc:postgresql://127.0.0.1:5442/postgres")
       assert.match((yield* open("?tab=node")).text, /aria-current="page"[^>]*>Node</)
     })
   )

@@ -132,7 +132,7 @@ export const endpointView = ({ branch_id, endpoint_id, endpoint_state, id, regio
     region_id,
     host: `${endpoint_id}.${region_id}.localhost`,
     port: 5442,
-    connection_template: `postgresql://{role}:{password}@${endpoint_id}.${region_id}.localhost:5442/postgres`,
+    connection_template: `postgresql://{role}:{password}@127.0.0.1:5442/postgres?options=endpoint%3D${endpoint_id}`,
     type: "read_write",
     current_state: endpoint_state,
     pending_state: null,
@@ -171,7 +171,7 @@ export const furtherEndpoint = (
   disabled,
   suspend_timeout_seconds: timeout,
   host: `${id}.${project.region_id}.localhost`,
-  connection_template: `postgresql://{role}:{password}@${id}.${project.region_id}.localhost:5442/postgres`
+  connection_template: `postgresql://{role}:{password}@127.0.0.1:5442/postgres?options=endpoint%3D${id}`
 })
 
 export const operationView = (

@@ -9,6 +9,7 @@ import { State } from "../../components/State.tsx"
 import { Until } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
 import { type BranchShown, type EndpointShown, endpointState } from "../records.ts"
+import { maskedConnection } from "./connection.ts"
 import { Switch, typeWords } from "./EndpointTable.tsx"
 import { suspendTimeoutChoices, suspendTimeoutLabel } from "./lifetimes.ts"
 import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
@@ -23,6 +24,7 @@ export const EndpointPage = (props: EndpointPageProps) => {
   const here = pathOf(props)
   const page = `${here}/endpoints/${endpoint.id}`
   const { tone, word } = endpointState(endpoint)
+  const { host, parameters, port } = maskedConnection(endpoint)
   const name = `the ${typeWords(endpoint.type)} endpoint of ${branch.name}`
   return (
     <Page
@@ -53,8 +55,9 @@ export const EndpointPage = (props: EndpointPageProps) => {
         <Facts
           items={[
             ["Branch", <a href={`${here}/branches/${branch.id}`}>{branch.name}</a>],
-            ["Host", <CopyField id="host" label="Copy the host" text={endpoint.host} />],
-            ["Port", <code>{endpoint.port}</code>],
+            ["Host", <CopyField id="host" label="Copy the host" text={host} />],
+            ["Port", <code>{port}</code>],
+            ...parameters.map(([name, value]) => [name, <code>{value}</code>] as const),
             ["Suspends after", suspendTimeoutLabel(endpoint.suspend_timeout_seconds)],
             ["Last active", <Until at={endpoint.last_active_at} none="never" />],
             ["Started", <Until at={endpoint.started_at} none="never" />],

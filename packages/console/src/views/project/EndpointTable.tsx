@@ -6,6 +6,7 @@ import { State } from "../../components/State.tsx"
 import { Table } from "../../components/Table.tsx"
 import { Until } from "../../components/Times.tsx"
 import { type BranchShown, type EndpointShown, endpointState } from "../records.ts"
+import { maskedConnection } from "./connection.ts"
 import { suspendTimeoutLabel } from "./lifetimes.ts"
 
 export interface EndpointTableProps {
@@ -53,7 +54,11 @@ export const EndpointTable = (props: EndpointTableProps) => {
               <span class="under">{typeWords(endpoint.type)}</span>
             </>,
             <State tone={tone}>{word}</State>,
-            <CopyField id={`host-${endpoint.id}`} label={`Copy the host of ${name}`} text={endpoint.host} />,
+            <CopyField
+              id={`host-${endpoint.id}`}
+              label={`Copy the host of ${name}`}
+              text={maskedConnection(endpoint).host}
+            />,
             suspendTimeoutLabel(endpoint.suspend_timeout_seconds),
             <Until at={endpoint.last_active_at} none="never" />,
             mayChange ? (
