@@ -1,6 +1,6 @@
 /**
  * `npm run check`: Node version, types with Effect's diagnostics, format, lint, and the packages as they are published:
- * publint, arethetypeswrong, the types of a consumer, and the reference. The types include those of every program in the
+ * publint, arethetypeswrong, and the types of a consumer. The types include those of every program in the
  * documentation and in docstrings. Every step runs; one verdict follows.
  */
 import { spawnSync } from "node:child_process"
@@ -18,11 +18,7 @@ const tsgo = "node_modules/@effect/tsgo-linux-x64/lib/tsc"
 const steps: ReadonlyArray<readonly [name: string, command: string, args: ReadonlyArray<string>]> = [
   ["types", existsSync(tsgo) ? tsgo : "node_modules/.bin/tsc", ["-p", "tsconfig.json"]],
   ["format and lint", "node_modules/.bin/biome", ["check", "--error-on-warnings", "."]],
-  [
-    "packages and reference",
-    process.execPath,
-    ["scripts/test.ts", "--packed", "test/packages/tarballs.test.ts", "test/packages/reference.test.ts"]
-  ]
+  ["packages", process.execPath, ["scripts/test.ts", "--packed", "test/packages/tarballs.test.ts"]]
 ]
 
 writeTypedPrograms()

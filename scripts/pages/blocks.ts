@@ -58,10 +58,10 @@ export const fencedBlocks = (page: string, markdown: string): ReadonlyArray<Bloc
 export const shellBlocks = (page: string, markdown: string): ReadonlyArray<Block> =>
   fencedBlocks(page, markdown).filter(({ language }) => language === "sh")
 
-/** What people read: pages at the root, of docs, of packages and of examples. The reference is made of docstrings. */
+/** What people read: pages at the root, of docs, of packages and of examples. */
 export const documentationPages: ReadonlyArray<string> = globSync(
   ["*.md", "docs/**/*.md", "packages/*/*.md", "packages/*/src/**/*.md", "examples/**/*.md"],
-  { cwd: root, exclude: ["**/node_modules", "docs/reference"] }
+  { cwd: root, exclude: ["**/node_modules"] }
 ).toSorted()
 
 /** Every fenced block of the documentation. */
