@@ -9,7 +9,7 @@
  * invisible.
  */
 import { spawnSync } from "node:child_process"
-import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs"
+import { accessSync, constants, existsSync, readdirSync } from "node:fs"
 import { createRequire } from "node:module"
 import { delimiter, join } from "node:path"
 import { canMakeCpuGroups } from "../support/cpuGroups.ts"
@@ -76,15 +76,6 @@ const hasPsycopg = () => spawnSync("/usr/bin/python3", ["-c", "import psycopg"],
 const scriptRuns = () =>
   spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true
 
-/** The file is missing without the feature, and empty for a process in a CPU control group. */
-const groupsSessions = () => {
-  try {
-    return readFileSync("/proc/self/autogroup", "utf8") !== ""
-  } catch {
-    return false
-  }
-}
-
 /** Debian's program; `undefined`: none. npm's Postgres has none. */
 export const amcheckPath = (): string | undefined =>
   existsSync(systemServers)
@@ -141,13 +132,6 @@ export const requirements: ReadonlyArray<Requirement> = [
     what: "pg_amcheck",
     how: `Debian's package is "postgresql-client"`,
     isMet: () => amcheckPath() !== undefined
-  },
-  {
-    name: "autogroup",
-    what: "a kernel that groups processes by session",
-    how: "CONFIG_SCHED_AUTOGROUP, outside of a CPU control group",
-    isMet: groupsSessions,
-    ofKernel: true
   },
   {
     name: "cpu-groups",

@@ -3,7 +3,7 @@
  * until the test closes its stdin.
  */
 import { PgClient } from "@effect/sql-pg"
-import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
+import { BranchId, ComputeDriver, ComputeTenant, EndpointId, OrgId } from "@narthex/core"
 import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { lockDirectory } from "../src/machine/DirectoryLock.ts"
@@ -16,6 +16,8 @@ export interface Task {
   readonly binaries: string
   /** The CPU control group that it is started in, and may divide. */
   readonly cpuGroup?: string
+  /** The organization that the compute belongs to. */
+  readonly org?: string
   /** Where a program writes its pid and that of its parent. */
   readonly file?: string
   /** The user to change to at the start. */
@@ -49,7 +51,10 @@ const compute = Effect.gen(function* () {
   yield* driver.createBranch(branch_id, Option.none())
   yield* say(yield* driver.start({ branch_id, endpoint_id: EndpointId.make("ep-kept"), generation: 7, roles: [] }))
   return yield* Effect.never
-}).pipe(Effect.provide(LocalComputeDriver.layer(task)))
+}).pipe(
+  Effect.provideService(ComputeTenant, task.org === undefined ? null : OrgId.make(task.org)),
+  Effect.provide(LocalComputeDriver.layer(task))
+)
 
 const lock = Effect.gen(function* () {
   yield* lockDirectory(task.dataDir)

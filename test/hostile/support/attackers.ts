@@ -3,7 +3,6 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { assert } from "@effect/vitest"
-import { niceness } from "../../../packages/local-postgres/src/machine/yieldingCpu.ts"
 import { within } from "../../harness/eventually.ts"
 import { note } from "../../harness/note.ts"
 import { program } from "../../harness/programs.ts"
@@ -16,7 +15,7 @@ import { attacks } from "./attacks/attacks.ts"
 export type Outcomes = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 /** Begins a session and runs the command in it, with a lower priority also where the kernel groups processes by session. */
-const apart = `echo ${niceness} > /proc/self/autogroup; exec nice -n ${niceness} "$@"`
+const apart = 'echo 10 > /proc/self/autogroup; exec nice -n 10 "$@"'
 
 /**
  * The attackers stand for other machines, but they run on the platform's. So they yield the CPU to it, as computes do, in a

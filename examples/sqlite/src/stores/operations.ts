@@ -25,7 +25,7 @@ const person = `select coalesce(
   (select doc ->> 'user_id' from ${owners} order by doc ->> 'joined_at', doc ->> 'user_id' limit 1),
   ?1) as person`
 
-export const personOf = (query: Sqlite["Service"]["query"], org: OrgId) =>
+const personOf = (query: Sqlite["Service"]["query"], org: OrgId) =>
   Effect.map(query(person, org), ([row]) => String(row?.["person"]))
 
 const operations = Effect.gen(function* () {
@@ -79,7 +79,6 @@ const operations = Effect.gen(function* () {
         })
       ),
     release: (id, lease) => Effect.asVoid(whereHeld(id, lease, { lease_owner: null, lease_until: null })),
-    personOf: (org) => personOf(query, org),
     list: (project, { action, branch_id, endpoint_id, status }, page) => {
       const wanted = Object.entries({ action, branch_id, endpoint_id, status })
       const fits = wanted.map(([member], n) => `(?${n + 2} is null or doc ->> '${member}' = ?${n + 2})`)

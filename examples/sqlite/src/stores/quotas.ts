@@ -2,7 +2,7 @@
 import { type Amounts, BranchId, OrgId, type QuotaName, QuotaStore } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Sqlite } from "../Sqlite.ts"
-import { open, personOf } from "./operations.ts"
+import { open } from "./operations.ts"
 
 /** Projects that are not deleted, of organization `?1`. */
 const own = "select id from project where doc ->> '$.project.org_id' = ?1 and doc ->> 'deleted_at' is null"
@@ -33,13 +33,6 @@ const counts: Record<QuotaName, string> = {
     and org_id in (select id from organization)`,
   disk_bytes: "select ifnull(sum(bytes), 0) from branch_disk where org_id = ?1"
 }
-
-/** The bytes of each organization's branches: not of those that are being created, nor of those that are removed. */
-const made = `select org_id, sum(bytes) as bytes from branch_disk d join branch b on b.id = d.branch_id
-  where (b.doc ->> 'deleted_at' is not null) = exists (
-    select 1 from operation o where o.doc ->> 'branch_id' = b.id and o.${open}
-      and (b.doc ->> 'deleted_at' is not null or o.doc ->> 'action' in ('create_timeline', 'create_branch')))
-  group by org_id`
 
 const disks = `select branch_id, org_id, bytes, measured_at,
     (select sum(a.bytes) from branch_disk a where a.org_id = d.org_id) as held
@@ -82,16 +75,6 @@ const quotas = Effect.gen(function* () {
     bytesOf: (branch) =>
       Effect.map(query("select bytes from branch_disk where branch_id = ?1", branch), ([row]) =>
         Number(row?.["bytes"] ?? 0)
-      ),
-    bytesOfPerson: (org) =>
-      transaction(
-        Effect.gen(function* () {
-          const wanted = yield* personOf(query, org)
-          let sum = 0
-          for (const row of yield* query(made))
-            if ((yield* personOf(query, OrgId.make(String(row["org_id"])))) === wanted) sum += Number(row["bytes"])
-          return sum
-        })
       ),
     expectBytes: (org, branch, bytes) =>
       Effect.asVoid(run("insert or replace into branch_disk values (?1, ?2, ?3, null)", branch, org, bytes)),

@@ -85,8 +85,6 @@ export class OperationStore extends Context.Service<
     ) => Effect.Effect<Extended, StorageError>
     /** Ends a lease that the worker still holds, so that the operation can be claimed at once. */
     readonly release: (operation: OperationId, lease: Lease) => Effect.Effect<void, StorageError>
-    /** The person that an organization counts for now (`personOf` of `accounts/`). */
-    readonly personOf: (org: OrgId) => Effect.Effect<string, StorageError>
     /**
      * The operations of the project that fit the filter, newest first. A position is an id and belongs to no filter.
      * Filtered by `branch_id` or by nothing, a page costs the same wherever it lies; other filters may read more of the
@@ -175,7 +173,6 @@ export class OperationStore extends Context.Service<
           Effect.asVoid(
             whereHeld(id, lease, (held) => new StoredOperation({ ...held, lease_owner: null, lease_until: null }))
           ),
-        personOf: (org) => Effect.map(people, (person) => person(org)),
         list: (project, filter, page) =>
           Effect.map(operations.all, (rows) =>
             pageOfAll(

@@ -9,7 +9,6 @@ import { Context, type DateTime, Effect, HashSet, Layer, Option } from "effect"
 import type { StoredInvitation } from "../accounts/Invitation.ts"
 import type { Membership } from "../accounts/Membership.ts"
 import { type Organization, personalOrgId } from "../accounts/Organization.ts"
-import { personAmong } from "../accounts/personOf.ts"
 import type { BranchDiskUsage } from "../computes/ComputeDriver.ts"
 import type { BranchId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -31,9 +30,6 @@ export interface Holder {
   readonly project_id: ProjectId | null
   readonly now: DateTime.Utc
 }
-
-/** The operations that make the first data of a branch. */
-const creating: ReadonlySet<unknown> = new Set(["create_timeline", "create_branch"])
 
 export class QuotaStore extends Context.Service<
   QuotaStore,
@@ -57,11 +53,6 @@ export class QuotaStore extends Context.Service<
     readonly addFounder: (org: OrgId, user: UserId) => Effect.Effect<void, StorageError>
     /** The bytes of a branch, as recorded last; 0 for an unknown one. */
     readonly bytesOf: (branch: BranchId) => Effect.Effect<number, StorageError>
-    /**
-     * The bytes, as recorded last, of the branches whose organizations count for the same person as this one (`personOf` of
-     * `accounts/`). A branch counts once its creation is over, however that ended, and until its data is removed.
-     */
-    readonly bytesOfPerson: (org: OrgId) => Effect.Effect<number, StorageError>
     /** Records the bytes that a branch will have, until it is measured. */
     readonly expectBytes: (org: OrgId, branch: BranchId, bytes: number) => Effect.Effect<void, StorageError>
     /** The disk of these branches, in any order. A branch without a measurement and without expected bytes is left out. */
@@ -195,22 +186,6 @@ export class QuotaStore extends Context.Service<
         addFounder: (org, user) => founders.put(org, { org, user }),
         bytesOf: (branch) =>
           Effect.map(disk.get(branch), (row) => Option.match(row, { onNone: () => 0, onSome: ({ bytes }) => bytes })),
-        bytesOfPerson: (org) =>
-          Effect.gen(function* () {
-            const known = { organizations: organizations.all, founders: founders.all, memberships: memberships.all }
-            const person = personAmong(yield* Effect.all(known))
-            const unfinished = (yield* operations.all).filter((row) => !isFinal(row.status))
-            const counted = new Set(
-              (yield* branches.all)
-                .filter(({ branch, deleted_at }) => {
-                  const own = unfinished.filter((row) => row.branch_id === branch.id)
-                  return deleted_at === null ? !own.some((row) => creating.has(row.action)) : own.length > 0
-                })
-                .map(({ branch }) => branch.id)
-            )
-            const rows = (yield* disk.all).filter((row) => counted.has(row.branch) && person(row.org) === person(org))
-            return rows.reduce((sum, { bytes }) => sum + bytes, 0)
-          }),
         expectBytes: (org, branch, bytes) => disk.put(branch, { org, branch, bytes, measured_at: null }),
         disksOf: Effect.fnUntraced(function* (wanted) {
           const rows = yield* disk.all

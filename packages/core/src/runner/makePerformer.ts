@@ -4,7 +4,7 @@
  *
  * Every change of the record is made only while the claim is the latest one (`whileHeld`), and the driver gets the
  * claim's number as `ComputeFence`. So whatever a worker does after it has lost an operation changes nothing. The driver can
- * ask for the person that the operation counts for (`ComputeTenant`), and for the disk that this person takes (`TenantDisk`).
+ * ask for the organization of the operation (`ComputeTenant`), and for the disk that this one takes (`TenantDisk`).
  */
 import { DateTime, Duration, Effect, Option, Queue, Random, Result } from "effect"
 import { type Compute, type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
@@ -170,7 +170,12 @@ export const makePerformer = Effect.gen(function* () {
       }
     })
 
-  const tenantOf = ({ org_id }: StoredOperation) => Effect.orElseSucceed(store.personOf(org_id), () => null)
+  const diskOf = ({ org_id }: StoredOperation) =>
+    Effect.gen(function* () {
+      const now = yield* DateTime.now
+      const { disk_bytes = 0 } = yield* quotas.held({ org_id, project_id: null, now }, ["disk_bytes"])
+      return disk_bytes
+    })
 
   /** Runs a step of an action under the lease. `Failure`: why it was abandoned. */
   const underLease = <A, E, R>(operation: StoredOperation, step: Effect.Effect<A, E, R>, deadline: Duration.Duration) =>
@@ -181,8 +186,8 @@ export const makePerformer = Effect.gen(function* () {
       const over = Effect.raceFirst(late, keepLease(operation, looks))
       const asked = step.pipe(
         Effect.provideService(ComputeFence, operation.fence),
-        Effect.provideService(ComputeTenant, tenantOf(operation)),
-        Effect.provideService(TenantDisk, quotas.bytesOfPerson(operation.org_id))
+        Effect.provideService(ComputeTenant, operation.org_id),
+        Effect.provideService(TenantDisk, diskOf(operation))
       )
       return yield* abandonable(asked, over, grace).pipe(
         Effect.ensuring(

@@ -146,20 +146,19 @@ describe("A call of the driver that hangs", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("a driver can ask for the person that the operation counts for", () =>
+  it.effect("a driver can ask for the organization of the operation", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { endpoint, project } = yield* readyProject
       const asked: Array<string | null> = []
-      machines.before = () =>
-        Effect.flatMap(ComputeTenant, (tenant) => Effect.map(tenant, (person) => void asked.push(person)))
+      machines.before = () => Effect.map(ComputeTenant, (org) => void asked.push(org))
       yield* setDesiredState(project, endpoint, "active")
       yield* runOne
-      assert.deepStrictEqual(asked, [yield* (yield* OperationStore).personOf(project.org_id)])
+      assert.deepStrictEqual(asked, [project.org_id])
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("a driver can ask for the disk that this person takes", () =>
+  it.effect("a driver can ask for the disk that this organization takes", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { branch, endpoint, project } = yield* readyProject

@@ -3,15 +3,14 @@ import { Effect, Option } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { personalOrgId } from "../../src/accounts/Organization.ts"
 import type { BranchId } from "../../src/Ids.ts"
-import { StoredOperation } from "../../src/operations/Operation.ts"
-import { OperationStore } from "../../src/operations/OperationStore.ts"
+import type { OperationStore } from "../../src/operations/OperationStore.ts"
 import { Branch } from "../../src/projects/Branch.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import type { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
-import { aBranchId, aMembership, anOperation, anOrganization, anOrgId, at, aUser } from "../records.ts"
+import { aBranchId, anOrganization, at, aUser } from "../records.ts"
 import { aBranchOf, aProjectOf, aTeam, held } from "./quotaFixtures.ts"
 
 type Ports = AccountStore | BranchStore | OperationStore | ProjectStore | QuotaStore
@@ -150,46 +149,5 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       assert.strictEqual(yield* held(org, "disk_bytes"), 60)
       yield* store.recordBytes([], at(5))
       assert.strictEqual(yield* held(org, "disk_bytes"), 0)
-    }))
-
-  it("a person takes the disk of all organizations that count for them, from the creation of a branch to its removal", () =>
-    Effect.gen(function* () {
-      const [accounts, store] = [yield* AccountStore, yield* QuotaStore]
-      const [ada, bob] = [aUser().id, aUser().id]
-      const personal = anOrganization({ id: personalOrgId(ada), personal: true })
-      yield* accounts.putOrganization(personal)
-      const [founded, owned, joined, without] = [yield* aTeam, yield* aTeam, yield* aTeam, yield* aTeam]
-      yield* store.addFounder(founded, ada)
-      for (const org of [personal.id, founded, owned])
-        yield* accounts.putMembership(aMembership(org, ada, { role: "owner" }))
-      yield* accounts.putMembership(aMembership(joined, bob, { role: "owner" }))
-      yield* accounts.putMembership(aMembership(joined, ada, { role: "owner", joined_at: at(1) }))
-      const bytes = [1, 20, 300, 4_000, 50_000]
-      for (const [n, org] of [personal.id, founded, owned, joined, without].entries()) {
-        const made = yield* aBranchOf(yield* aProjectOf(org))
-        yield* store.expectBytes(org, made.id, bytes[n] ?? 0)
-      }
-
-      for (const org of [personal.id, founded, owned]) assert.strictEqual(yield* store.bytesOfPerson(org), 321)
-      assert.strictEqual(yield* store.bytesOfPerson(joined), 4_000)
-      assert.strictEqual(yield* store.bytesOfPerson(without), 50_000)
-      assert.strictEqual(yield* store.bytesOfPerson(anOrgId()), 0)
-
-      const project = yield* aProjectOf(owned)
-      const { id: branch_id } = yield* aBranchOf(project, { current_state: "init" })
-      yield* store.expectBytes(owned, branch_id, 600)
-      const operations = yield* OperationStore
-      const during = Effect.fnUntraced(function* (action: StoredOperation["action"]) {
-        const operation = anOperation(project, branch_id, { org_id: owned, action })
-        yield* operations.insert(operation)
-        const bytes = yield* store.bytesOfPerson(founded)
-        yield* operations.update(new StoredOperation({ ...operation, status: "failed", finished_at: at(1) }))
-        return [bytes, yield* store.bytesOfPerson(founded)]
-      })
-      // A creation that failed may have left data.
-      assert.deepStrictEqual(yield* during("create_branch"), [321, 921])
-      assert.deepStrictEqual(yield* during("reset_branch"), [921, 921])
-      yield* (yield* BranchStore).markDeleted(branch_id, at(2))
-      assert.deepStrictEqual(yield* during("delete_timeline"), [921, 321])
     }))
 })

@@ -15,18 +15,15 @@ import { statSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Clock, Effect, Option, Schedule } from "effect"
-import { attending } from "../machine/busyServers.ts"
 import { isIn, unusedAccount } from "../machine/ComputeAccounts.ts"
 import { rememberPostmaster } from "../machine/clusterOfProcess.ts"
+import { inSlice, nicely, pidsIn } from "../machine/computeSlices.ts"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import { type Identity, ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
-import { personOfCall } from "../machine/personGroups.ts"
 import { environment, startServer } from "../machine/programStarter.ts"
-import { groupOfServer, leaveGroup } from "../machine/serverGroups.ts"
 import { startOfFile } from "../machine/startOfFile.ts"
-import { preparingNiceness, yieldingCpu } from "../machine/yieldingCpu.ts"
 import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
 import { hasSecret, settleData } from "./SupervisorSecret.ts"
 
@@ -42,8 +39,7 @@ export const findPostmaster = (cluster: Cluster) =>
   })
 
 /**
- * Returns the pid of the postmaster when the cluster accepts connections. One that is already running is adopted. The
- * postmaster of a compute prepares: `yieldFully` is for before it serves.
+ * Returns the pid of the postmaster when the cluster accepts connections. One that is already running is adopted.
  */
 export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Cluster, machine: Machine) {
   const running = yield* findPostmaster(cluster)
@@ -53,8 +49,8 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   }
   // A server that an earlier version has started trusts the supervisor's account.
   if (Option.isSome(running)) yield* stopPostgres(cluster)
-  const asked = [majorOf(cluster.data), ownerOf(cluster.data, machine.user), personOfCall] as const
-  const [major, owner, person] = yield* Effect.all(asked, { concurrency: asked.length })
+  const asked = [majorOf(cluster.data), ownerOf(cluster.data, machine.user)] as const
+  const [major, owner] = yield* Effect.all(asked, { concurrency: asked.length })
   if (major !== machine.binaries.major) {
     return yield* new DataDirectoryUnusable({
       directory: cluster.data,
@@ -69,7 +65,7 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   yield* writeConfiguration(cluster, major, account, machine.user)
   // At most ten seconds.
   const again = { while: meetsLeftovers, schedule: Schedule.spaced("100 millis"), times: 100 }
-  return yield* Effect.retry(started(cluster, machine, account, person), again)
+  return yield* Effect.retry(started(cluster, machine, account), again)
 })
 
 /** The account of the server: that of its data, unless they are a branch's that an earlier version has made, with one for all. */
@@ -78,25 +74,23 @@ const accountOf = (cluster: Cluster, machine: Machine, owner: Identity) =>
     ? Effect.succeed(owner)
     : unusedAccount(dirname(cluster.directory), machine.uids)
 
-const started = Effect.fnUntraced(function* (
-  cluster: Cluster,
-  machine: Machine,
-  owner: Identity,
-  person: string | null
-) {
+const started = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine, owner: Identity) {
   const logFrom = yield* prepareLog(cluster)
   // An interruption before readiness ends the server: until it has written `postmaster.pid`, no other process can find
   // it.
-  return yield* Effect.uninterruptibleMask((restore) =>
-    Effect.gen(function* () {
-      const { hasEnded, pid } = yield* spawnPostmaster(cluster, machine, owner, person)
+  return yield* Effect.uninterruptibleMask((restore) => {
+    const start = Effect.fnUntraced(function* (group: string | undefined) {
+      const { hasEnded, pid } = yield* spawnPostmaster(cluster, machine, owner, group)
       rememberPostmaster(pid, cluster.name)
       yield* restore(becomesReady(cluster, pid, hasEnded, logFrom)).pipe(
         Effect.onInterrupt(() => Effect.ignore(endProcess(pid, cluster)))
       )
+      if (group !== undefined && !pidsIn(group).includes(pid))
+        yield* Effect.logWarning(`A server is not in its CPU control group: ${group} refuses it.`)
       return pid
     })
-  )
+    return cluster.purpose === "compute" ? inSlice(start) : start(undefined)
+  })
 })
 
 /**
@@ -112,25 +106,18 @@ const meetsLeftovers = (error: LocalPostgresError) =>
  * Pitfall: looking only for a server with a `postmaster.pid`. If this process's predecessor was killed right after it
  * had spawned the server, the file may not be written yet, and the server would go on in a directory that is removed.
  */
-export const stopPostgres = (cluster: Cluster) => attending(cluster.name, stop(cluster))
-
-const stop = Effect.fn("stopPostgres")(function* (cluster: Cluster) {
+export const stopPostgres = Effect.fn("stopPostgres")(function* (cluster: Cluster) {
   const running = yield* findPostmaster(cluster)
-  if (Option.isSome(running)) {
-    if (yield* endProcess(running.value, cluster)) return yield* leaveGroup(cluster.name)
-  }
+  if (Option.isSome(running) && (yield* endProcess(running.value, cluster))) return
   yield* endRemaining(cluster)
   yield* clearRemains(cluster)
-  yield* leaveGroup(cluster.name)
 })
 
 /**
  * Stops the server at once, as a crash would: no session can delay it. Every process of the cluster has ended when it
  * returns, and the next start recovers from the WAL.
  */
-export const killPostgres = (cluster: Cluster) => attending(cluster.name, kill(cluster))
-
-const kill = Effect.fn("killPostgres")(function* (cluster: Cluster) {
+export const killPostgres = Effect.fn("killPostgres")(function* (cluster: Cluster) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
     yield* signal(running.value, "SIGQUIT")
@@ -138,7 +125,6 @@ const kill = Effect.fn("killPostgres")(function* (cluster: Cluster) {
   }
   yield* endRemaining(cluster)
   yield* clearRemains(cluster)
-  yield* leaveGroup(cluster.name)
 })
 
 /** A stopped process does not react to SIGQUIT; Postgres itself would wait 5 seconds for it. */
@@ -186,12 +172,11 @@ const spawnPostmaster = Effect.fnUntraced(function* (
   cluster: Cluster,
   machine: Machine,
   owner: Identity,
-  person: string | null
+  group: string | undefined
 ) {
   const postgres = join(machine.binaries.directory, "postgres")
   const args = ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`]
-  const [command, given] =
-    cluster.purpose === "compute" ? yieldingCpu(postgres, args, preparingNiceness) : ([postgres, args] as const)
+  const [command, given] = cluster.purpose === "compute" ? nicely(postgres, args) : ([postgres, args] as const)
   return yield* startServer({
     command,
     args: given,
@@ -199,14 +184,10 @@ const spawnPostmaster = Effect.fnUntraced(function* (
     environment: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,
     identity: machine.user.drops ? owner : undefined,
     directory: cluster.data,
-    group: cluster.purpose === "compute" ? yield* groupIfAny(cluster, person) : undefined,
+    group,
     log: cluster.log
   })
 })
-
-/** The priority of a server does without a group, so that one that cannot be made keeps no database down. */
-const groupIfAny = (cluster: Cluster, person: string | null) =>
-  Effect.catch(groupOfServer(cluster.name, person), (error) => Effect.as(Effect.logWarning(error.message), undefined))
 
 /** Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log. */
 const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, logFrom: number) =>

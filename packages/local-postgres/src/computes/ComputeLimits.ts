@@ -12,7 +12,7 @@ export interface ComputeLimits {
   readonly copied_without_slot: number
   /** Bytes that a copy leaves free on the disk. */
   readonly disk_reserve: number
-  /** How many times the rest of a nearly full disk the branches of one person may take (`copyRoom`). */
+  /** How many times the rest of a nearly full disk the branches of one organization may take (`copyRoom`). */
   readonly disk_share: number
   /** How long a call waits for the end of one that it takes over from. */
   readonly takeover_within: Duration.Duration

@@ -16,9 +16,16 @@
  */
 import { mkdir, readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { type BranchId, ComputeDriver, type ComputeRole, type ComputeStart, type EndpointId } from "@narthex/core"
+import {
+  type BranchId,
+  ComputeDriver,
+  type ComputeRole,
+  type ComputeStart,
+  ComputeTenant,
+  type EndpointId
+} from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
-import { type Cluster, clusterAt, majorOf, superuser } from "../cluster/Cluster.ts"
+import { type Cluster, clusterAt, majorOf } from "../cluster/Cluster.ts"
 import { copyRunning } from "../cluster/ClusterBackup.ts"
 import { copyStopped } from "../cluster/ClusterCopy.ts"
 import { hasData, putData, removeData, sweepData } from "../cluster/ClusterData.ts"
@@ -26,16 +33,11 @@ import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { openSocketLinks } from "../cluster/SocketLinks.ts"
 import { hasSecret } from "../cluster/SupervisorSecret.ts"
-import { attending } from "../machine/busyServers.ts"
-import { CpuGroups } from "../machine/CpuGroups.ts"
-import { copying } from "../machine/copyGroups.ts"
+import { ComputeSlice, openSlices, sliceOf } from "../machine/computeSlices.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
-import { endStart, groupOfServer, openCpuGroups } from "../machine/serverGroups.ts"
-import { yieldGroups } from "../machine/sessionGroups.ts"
 import { awaitDirectory, type StandbyOptions } from "../machine/standby.ts"
-import { yieldFully } from "../machine/yieldFully.ts"
 import { asComputeFailed, type DriverFailure } from "./asComputeFailed.ts"
 import { branchFences } from "./BranchFences.ts"
 import { branchLocks } from "./BranchLocks.ts"
@@ -47,7 +49,7 @@ import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
 import { examine, isSealed, seal } from "./RoleSeal.ts"
 import { needsRoles } from "./roleDifference.ts"
-import { branchOf, runningComputes, runningServers } from "./runningComputes.ts"
+import { branchOf, runningComputes } from "./runningComputes.ts"
 
 export interface LocalComputeOptions extends LocalPostgresOptions {
   readonly limits?: Partial<ComputeLimits> | undefined
@@ -81,8 +83,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   )
   const versions = yield* Effect.forEach(yield* allClusters, (cluster) => Effect.option(majorOf(cluster.data)))
   const machine = yield* findMachine(options, versions.flatMap(Option.toArray)[0])
-  const groups = options.cpuGroup === undefined ? undefined : yield* openCpuGroups(options.cpuGroup)
-  const grouped = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, CpuGroups, groups)
+  const slices = options.cpuGroup === undefined ? undefined : yield* openSlices(options.cpuGroup)
   const links = computeLinks(yield* openSocketLinks(dataDir))
   const locked = branchLocks()
   const diskUsageOf = makeDiskUsage()
@@ -112,19 +113,18 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const last = applied.get(branchOf(cluster))
     if (last?.prepared !== true || !(yield* isRunning(cluster))) return yield* stopUnlinked(cluster)
     if ((yield* links.to(cluster)).length > 0) return
-    const next = yield* attending(cluster.name, examine(cluster, last.roles, limits.seal_patience))
+    const next = yield* examine(cluster, last.roles, limits.seal_patience)
     yield* stopPostgres(cluster)
     if (Option.isSome(next)) yield* seal(cluster, last.roles, next.value)
   })
 
   /**
-   * Copies the parent's data to a branch, if `wanted` says so; `replaces` is that of `CopyOf`. A running parent is not locked,
+   * Copies the parent's data to a branch, if `wanted` says so. A running parent is not locked,
    * so its endpoints can start and stop; a stop fails the backup, and the operation is retried. A stopped one must not start.
    */
   const copyFromParent = Effect.fnUntraced(function* (
     branch: BranchId,
     parent: BranchId,
-    replaces: boolean,
     wanted: (cluster: Cluster) => Effect.Effect<boolean, LocalPostgresFailure>
   ) {
     const target = yield* clusterOf(branch)
@@ -138,7 +138,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
           applied.delete(branch)
           yield* putData(target, (making) => settled(target, making, copy(making, size)), confirm(branch))
         })
-        yield* withRoom({ source: source.data, replaces }, (size) => copying(replace(size)))
+        yield* withRoom(source.data, replace)
       })
     const backUp = (copy: string, size: number) =>
       copyRunning({ source, copy, user: machine.user, slot: size > limits.copied_without_slot })
@@ -157,9 +157,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const mayRevoke = !(former?.roles.every(isKept) ?? false)
     applied.delete(branch)
     const means = { confirm: confirm(branch), machine, links, limits }
-    const enforced = enforceRoles(means, cluster, { roles, mayRevoke, prepares })
-    // Only a revocation: other changes wait for locks that the tenant may hold, and it would compute meanwhile.
-    yield* mayRevoke ? attending(cluster.name, enforced) : enforced
+    yield* enforceRoles(means, cluster, { roles, mayRevoke, prepares })
     applied.set(branch, { roles, prepared: prepares || former?.prepared === true })
   })
 
@@ -168,19 +166,19 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     parent: Option.Option<BranchId>
   ) {
     const isMissing = (cluster: Cluster) => Effect.map(hasData(cluster), (exists) => !exists)
-    if (Option.isSome(parent)) return yield* copyFromParent(branch, parent.value, false, isMissing)
+    if (Option.isSome(parent)) return yield* copyFromParent(branch, parent.value, isMissing)
     const cluster = yield* clusterOf(branch)
     const template = yield* clusterTemplate(dataDir, machine)
     const copy = Effect.gen(function* () {
       if (!(yield* isMissing(cluster))) return
       const put = putData(cluster, (making) => settled(cluster, making, copyStopped(template, making)), confirm(branch))
-      yield* withRoom({ source: template, replaces: false }, () => copying(put))
+      yield* withRoom(template, () => put)
     })
     yield* locked([branch], copy)
   })
 
   const resetBranch = Effect.fn("LocalComputeDriver.resetBranch")((branch: BranchId, parent: BranchId) =>
-    copyFromParent(branch, parent, true, (cluster) => Effect.as(stopAll(cluster), true))
+    copyFromParent(branch, parent, (cluster) => Effect.as(stopAll(cluster), true))
   )
 
   const deleteBranch = Effect.fn("LocalComputeDriver.deleteBranch")(function* (branch: BranchId) {
@@ -224,10 +222,9 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
         yield* links.remove(all.filter((it) => it.cluster === cluster.directory))
       }
       yield* confirm(branch_id)
-      const postmaster = yield* startPostgres(cluster, machine)
+      yield* startPostgres(cluster, machine)
       if (matches && !runs) applied.set(branch_id, { roles, prepared: true })
       else yield* enforce(cluster, roles, true)
-      yield* yieldFully(postmaster, cluster.name)
       yield* confirm(branch_id)
       const address = yield* links.put(name, cluster)
       yield* links.remove(former)
@@ -235,10 +232,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     })
     return yield* locked(
       [branch_id],
-      Effect.ensuring(
-        Effect.onError(run, () => Effect.ignore(stopUnlinked(cluster))),
-        endStart(cluster.name)
-      )
+      Effect.onError(run, () => Effect.ignore(stopUnlinked(cluster)))
     )
   })
 
@@ -257,11 +251,10 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   ) {
     const cluster = yield* clusterOf(branch)
     if (!(yield* isRunning(cluster))) return false
-    return yield* attending(cluster.name, needsRoles(cluster, roles, limits.comparison_within))
+    return yield* needsRoles(cluster, roles, limits.comparison_within)
   })
 
   const running = Effect.withSpan(runningComputes(links), "LocalComputeDriver.running")
-  const servers = runningServers(links)
 
   // Clean up after a crash: partial data, links to servers that died, servers without a link.
   const cleaned = Effect.fnUntraced(function* (cluster: Cluster) {
@@ -270,19 +263,18 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const goesOn = (yield* isRunning(cluster)) && (yield* hasSecret(cluster))
     yield* goesOn ? stopUnlinked(cluster) : stopAll(cluster)
   })
-  for (const cluster of yield* allClusters) yield* grouped(cleaned(cluster))
-  // What an earlier process has left running may be in another group, and its group may yield as that of a busy server.
-  for (const { cluster, postmaster } of groups === undefined ? [] : yield* servers)
-    yield* grouped(Effect.andThen(groupOfServer(cluster), yieldFully(postmaster, cluster)))
-  yield* Effect.forkScoped(grouped(yieldGroups(servers, superuser)))
+  for (const cluster of yield* allClusters) yield* cleaned(cluster)
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(allClusters, (all) => Effect.forEach(all, stopAll, { concurrency: 8, discard: true })).pipe(
-      grouped,
       Effect.catch((error) => Effect.logError("Some computes could not be stopped and are still running.", error))
     )
   )
 
-  const answer = <A, R>(call: Effect.Effect<A, DriverFailure, R>) => asComputeFailed(grouped(call))
+  const answer = <A, R>(call: Effect.Effect<A, DriverFailure, R>) =>
+    Effect.flatMap(ComputeTenant, (org) => {
+      const slice = slices === undefined ? undefined : sliceOf(slices, org)
+      return asComputeFailed(Effect.provideService(call, ComputeSlice, slice))
+    })
 
   return ComputeDriver.of({
     createBranch: (branch, parent) => answer(fenced(branch, createBranch(branch, parent))),

@@ -24,9 +24,8 @@ const busyStates = new Set(["53300", "53400", "55P03", "57014", "40P01", "57P01"
 
 const outOfSpace = /no space left|disk full|ENOSPC/i
 
-/** Pitfall: saying how much they take. The members of one organization would read what its owner has in another. */
 const shareTaken =
-  "The disk is nearly full, and the rest is kept for people who have less on it than the owner of this organization: " +
+  "The disk is nearly full, and the rest is kept for organizations that have less on it: " +
   "delete branches that are not needed, or ask the operator for a larger disk."
 
 const failureOf = (error: DriverFailure) => {

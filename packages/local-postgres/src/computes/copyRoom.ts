@@ -1,4 +1,4 @@
-/** Room for copies: how many of one running parent at a time, how much of the disk, and how much of it for one person. */
+/** Room for copies: how many of one running parent at a time, how much of the disk, and how much of it for one organization. */
 import { statfs } from "node:fs/promises"
 import { type BranchId, TenantDisk } from "@narthex/core"
 import { Effect, Metric } from "effect"
@@ -52,13 +52,13 @@ interface Disk {
   readonly space: Effect.Effect<Space, LocalPostgresError>
   /** Bytes that stay free. */
   readonly reserve: number
-  /** How many times the rest of a nearly full disk one person may take (`mayTake`). */
+  /** How many times the rest of a nearly full disk one organization may take (`mayTake`). */
   readonly share: number
 }
 
 /**
- * Whether a person whose branches then take so many bytes may make a copy that leaves so many. The last part of a disk, a
- * fifth with a share of 4, is for people who take less than so many times what is left of it: copies of one person leave a
+ * Whether an organization whose branches take so many bytes may make a copy that leaves so many. The last part of a disk, a
+ * fifth with a share of 4, is for organizations that take less than so many times what is left of it: copies of one leave a
  * fifth of the disk, those of a second one a fifth of that.
  */
 export const mayTake = (taken: number, left: number, disk: Pick<Disk, "share"> & Pick<Space, "size">) =>
@@ -66,35 +66,31 @@ export const mayTake = (taken: number, left: number, disk: Pick<Disk, "share"> &
 
 const isAmple = (left: number, { share, size }: Pick<Disk, "share"> & Pick<Space, "size">) => left > size / (share + 1)
 
-/** How long a store may take to tell what a person takes of the disk. */
+/** How long a store may take to tell what an organization takes of the disk. */
 const answersWithin = "1 second"
 
-/** What the person of the call takes of the disk. */
-const takenByPerson = Effect.gen(function* () {
+/** What the organization of the call takes of the disk, with this copy. */
+const takenByTenant = Effect.gen(function* () {
   const asked = yield* TenantDisk
   if (asked === null) return 0 // the call belongs to no operation
   const reason = "What your branches take of the disk is not known yet; this one waits for that."
   return yield* Effect.timeout(asked, answersWithin).pipe(
-    Effect.tapError((error) => Effect.logWarning("The store does not tell what a person takes of the disk.", error)),
+    Effect.tapError((error) =>
+      Effect.logWarning("The store does not tell what an organization takes of the disk.", error)
+    ),
     Effect.mapError(() => new NoRoomNow({ reason }))
   )
 })
 
-export interface CopyOf {
-  /** The directory of the data. */
-  readonly source: string
-  /** Whether it replaces the data of a branch, as a reset does: its person takes that room already. */
-  readonly replaces: boolean
-}
-
 /**
  * Runs a copy when the disk keeps its reserve after it and after the copies under way, which have not written all of their
- * bytes yet. It waits for those as `busy`; without them it fails. The same holds for the last part of the disk, if the person
- * takes too much of it (docs/design/proxy.md P39); only there the store is asked. `copy` gets the size of the data, in bytes.
+ * bytes yet. It waits for those as `busy`; without them it fails. The same holds for the last part of the disk, if the
+ * organization takes too much of it (docs/design/proxy.md P39); only there the store is asked. `source` is the directory of the
+ * data, and `copy` gets its size in bytes.
  */
 export const diskRoom = ({ reserve, share, space }: Disk) => {
   let underWay = 0
-  return <A, E, R>({ replaces, source }: CopyOf, copy: (bytes: number) => Effect.Effect<A, E, R>) =>
+  return <A, E, R>(source: string, copy: (bytes: number) => Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
       const bytes = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
       const look = Effect.gen(function* () {
@@ -106,11 +102,11 @@ export const diskRoom = ({ reserve, share, space }: Disk) => {
       })
       const first = yield* look
       const isKnown = !isAmple(first.left - underWay, first)
-      const taken = isKnown ? (yield* takenByPerson) + (replaces ? 0 : bytes) : 0
+      const taken = isKnown ? yield* takenByTenant : 0
       const take = Effect.gen(function* () {
         const { left, ...disk } = yield* look
         if (!mayTake(taken, left, disk)) return yield* new DiskShareTaken({ taken, left })
-        // Without knowing what the person takes, only while there is room for everyone.
+        // Without knowing what the organization takes, only while there is room for all.
         const hasRoom = isKnown ? mayTake(taken, left - underWay, disk) : isAmple(left - underWay, disk)
         if (!hasRoom) {
           return yield* new NoRoomNow({ reason: "Other copies take the free disk space; this one waits for them." })

@@ -11,8 +11,6 @@ import type { Cluster } from "../cluster/Cluster.ts"
 import { killPostgres, startPostgres } from "../cluster/PostgresProcess.ts"
 import type { NoRoomNow } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
-import { endStart } from "../machine/serverGroups.ts"
-import { yieldFully } from "../machine/yieldFully.ts"
 import { applyRoles, type RolesToApply } from "./applyRoles.ts"
 import type { ComputeLimits } from "./ComputeLimits.ts"
 import type { ComputeLinks } from "./ComputeLinks.ts"
@@ -41,16 +39,12 @@ export const enforceRoles = Effect.fn("enforceRoles")(function* (
     yield* links.remove(former)
     yield* killPostgres(cluster)
     yield* confirm
-    const postmaster = yield* startPostgres(cluster, machine)
+    yield* startPostgres(cluster, machine)
     yield* Effect.mapError(applyRoles(cluster, { ...wanted, within: patience, patience }), (error) =>
       error._tag === "RolesNotApplied" ? error.reason : error
     )
-    yield* yieldFully(postmaster, cluster.name)
   })
   const confirmed = Effect.andThen(again, confirm)
-  yield* Effect.ensuring(
-    Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster))),
-    endStart(cluster.name)
-  )
+  yield* Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster)))
   yield* Effect.forEach(former, ({ name }) => links.put(name, cluster), { discard: true })
 })

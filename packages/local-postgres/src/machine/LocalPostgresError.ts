@@ -76,13 +76,13 @@ export class NoRoomNow extends Schema.TaggedError<NoRoomNow>()("NoRoomNow", {
   }
 }
 
-/** The branches of a person take their share of a disk that is nearly full. The numbers are for the operator. */
+/** The branches of an organization take their share of a disk that is nearly full. The numbers are for the operator. */
 export class DiskShareTaken extends Schema.TaggedError<DiskShareTaken>()("DiskShareTaken", {
   taken: Schema.Finite,
   left: Schema.Finite
 }) {
   override get message() {
-    return `the branches of one person would take ${this.taken} bytes of the disk, with ${this.left} left`
+    return `the branches of one organization would take ${this.taken} bytes of the disk, with ${this.left} left`
   }
 }
 

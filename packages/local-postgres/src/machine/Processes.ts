@@ -24,15 +24,6 @@ export const isRunning = (pid: number): boolean => {
   }
 }
 
-/** Whether a process runs or waits for the CPU. */
-export const wantsCpu = (pid: number, proc = "/proc"): boolean => {
-  try {
-    return /^\d+ \(.*\) R /s.test(readFileSync(`${proc}/${pid}/stat`, "utf8"))
-  } catch {
-    return false // the process has ended
-  }
-}
-
 /** Every process of the cluster, the postmaster and its backends. */
 export const processesOf = (name: string) =>
   Effect.map(
@@ -45,9 +36,9 @@ export const processesOf = (name: string) =>
   )
 
 /** The processes that this one has started and that still run; none when it has ended. */
-export const childrenOf = (pid: number, proc = "/proc"): ReadonlyArray<number> => {
+export const childrenOf = (pid: number): ReadonlyArray<number> => {
   try {
-    return readFileSync(`${proc}/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number)
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number)
   } catch {
     return []
   }

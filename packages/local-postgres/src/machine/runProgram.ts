@@ -3,11 +3,10 @@
  * interruption kills it.
  */
 import { Effect } from "effect"
-import { CopyGroup, CpuGroups } from "./CpuGroups.ts"
+import { inSlice, nicely } from "./computeSlices.ts"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
 import type { Identity } from "./PostgresUser.ts"
 import { environment, runToEnd } from "./programStarter.ts"
-import { preparingNiceness, yieldingCpu } from "./yieldingCpu.ts"
 
 export interface ProgramOptions {
   /** The user that runs it. Default: the user of this process. */
@@ -26,9 +25,10 @@ export const runToAnyEnd = Effect.fnUntraced(function* (
   args: ReadonlyArray<string>,
   { background = false, directory, from = "/", identity }: ProgramOptions = {}
 ) {
-  const [program, given] = background ? yieldingCpu(command, args, preparingNiceness) : ([command, args] as const)
-  const group = background ? ((yield* CopyGroup) ?? (yield* CpuGroups)?.copies) : undefined
-  const ended = yield* runToEnd({ command: program, args: given, from, environment, directory, identity, group })
+  const [program, given] = background ? nicely(command, args) : ([command, args] as const)
+  const run = (group?: string) =>
+    runToEnd({ command: program, args: given, from, environment, directory, identity, group })
+  const ended = yield* background ? inSlice(run) : run()
   if ("failed" in ended) return yield* new LocalPostgresError({ operation: command, reason: ended.failed })
   return ended
 })

@@ -10,7 +10,7 @@ export interface Program {
   readonly identity?: Identity | undefined
   /** Opened for the program, which can enter it as `/proc/self/fd/3`. */
   readonly directory?: string | undefined
-  /** The directory of a control group that it enters, if it can (`CpuGroups`). */
+  /** The directory of a control group that it enters, if it can (`computeSlices`). */
   readonly group?: string | undefined
   /** Of a server, in a session of its own, which goes on when this process ends: the file for its output. */
   readonly log?: string
@@ -34,7 +34,7 @@ export interface Heard {
 /** The code of the small process. It is passed as text, so it refers to nothing outside of itself. */
 export const serve = (parent: number) => {
   const { spawn } = process.getBuiltinModule("node:child_process")
-  const { closeSync, constants, openSync, writeFileSync } = process.getBuiltinModule("node:fs")
+  const { closeSync, constants, existsSync, openSync } = process.getBuiltinModule("node:fs")
   const running = new Map<number, ChildProcess>()
   // Without the last argument, the end of the other process is an error that ends this one before it has killed anything.
   const say = (heard: Heard) => process.send?.(heard, undefined, undefined, () => undefined)
@@ -43,24 +43,16 @@ export const serve = (parent: number) => {
     process.exit()
   }
 
-  /** Moves a new program to a group, right after its start: what it has started before stays in the former one. */
-  const enter = (group: string, pid: number) => {
-    try {
-      writeFileSync(`${group}/cgroup.procs`, String(pid), { flag: "r+" })
-    } catch {
-      // The operator has removed the group, or the process has ended.
-    }
-  }
-
   /**
-   * The file by which a process enters a group by itself, before it runs a program: version 1 of control groups has one.
+   * The file by which a process enters a group by itself, before it runs a program; `undefined` if the group is gone.
    *
-   * Pitfall: moving another process where that is not necessary. The kernel stops every start on the machine until each core
-   * has been seen (a grace period of RCU): 10 ms, and hundreds on a busy one.
+   * Pitfall: `cgroup.procs` in version 1 of control groups, which has `tasks` too. The kernel stops every start on the
+   * machine until each core has been seen (a grace period of RCU): 10 ms, and hundreds on a busy one.
    */
   const entranceOf = (group: string) => {
+    const file = [`${group}/tasks`, `${group}/cgroup.procs`].find(existsSync)
     try {
-      return openSync(`${group}/tasks`, constants.O_WRONLY)
+      return file === undefined ? undefined : openSync(file, constants.O_WRONLY)
     } catch {
       return undefined
     }
@@ -90,7 +82,6 @@ export const serve = (parent: number) => {
         stdio: ["ignore", output, output, entered, entrance ?? "ignore"],
         ...identity
       })
-      if (group !== undefined && entrance === undefined && child.pid !== undefined) enter(group, child.pid)
       const text = { out: "", err: "" }
       child.stdout?.setEncoding("utf8").on("data", (part: string) => {
         text.out += part

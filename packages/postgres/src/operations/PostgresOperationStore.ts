@@ -102,15 +102,6 @@ const make = Effect.gen(function* () {
           [operation, worker, fence]
         )
       ),
-    personOf: (org) =>
-      Effect.map(
-        database.query<{ readonly person: string }>(
-          "OperationStore.personOf",
-          "select organization_person($1) as person",
-          [org]
-        ),
-        ([row]) => row?.person ?? org
-      ),
     list: (project, { action, branch_id, endpoint_id, status }, page) => {
       const wanted = Object.entries({ action, branch_id, endpoint_id, status }).filter(([, it]) => it !== undefined)
       return Effect.map(

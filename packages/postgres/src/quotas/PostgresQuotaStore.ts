@@ -57,24 +57,6 @@ delete from branch_disk d
 where not d.branch_id in (select m.branch_id from jsonb_to_recordset($1) as m(branch_id text))
   and not exists (select 1 from branch b where b.id = d.branch_id and b.deleted_at is null)`
 
-/**
- * A personal organization has the id of its user, and an organization without an owner counts by itself. A living branch counts
- * unless it is being created, a deleted one while it is being removed.
- */
-const ofPerson = `
-with it as materialized (select organization_person($1) as person),
-own as (
-  select m.org_id from it join membership m on m.user_id = it.person where m.role = 'owner'
-  union select person from it
-)
-select coalesce(sum(d.bytes), 0)::bigint as bytes
-from it, own join branch_disk d on d.org_id = own.org_id join branch b on b.id = d.branch_id
-where organization_person(own.org_id) = it.person
-  and (b.deleted_at is not null) = exists (
-    select 1 from operation o
-    where o.branch_id = b.id and o.status in ('scheduling', 'running', 'cancelling')
-      and (b.deleted_at is not null or o.action in ('create_timeline', 'create_branch')))`
-
 interface DiskRow extends Omit<BranchDisk, "size_measured_at"> {
   readonly size_measured_at: Date | null
 }
@@ -148,11 +130,6 @@ const make = Effect.gen(function* () {
         query<{ readonly bytes: number }>("QuotaStore.bytesOf", "select bytes from branch_disk where branch_id = $1", [
           branch
         ]),
-        ([row]) => row?.bytes ?? 0
-      ),
-    bytesOfPerson: (org) =>
-      Effect.map(
-        query<{ readonly bytes: number }>("QuotaStore.bytesOfPerson", ofPerson, [org]),
         ([row]) => row?.bytes ?? 0
       ),
     expectBytes: (org, branch, bytes) =>

@@ -116,7 +116,6 @@ const asks = Effect.gen(function* () {
   yield* (yield* CredentialStore).byKeyDigest(["d7"])
   yield* (yield* CredentialStore).byKeyDigest(["d7", "other"])
   yield* (yield* CredentialStore).bySession(SessionId.make("s7"), org)
-  yield* (yield* QuotaStore).bytesOfPerson(org)
   yield* (yield* QuotaStore).disksOf([branch])
   yield* keys.findByDigest(["d7", "other"])
   yield* keys.list(org, null, at(0), page)

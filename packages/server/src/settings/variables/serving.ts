@@ -38,7 +38,7 @@ export const store = {
     "NARTHEX_CPU_GROUP",
     forms.path,
     "none: the processes of computes have a lower priority",
-    "With NARTHEX_COMPUTE=local: the directory of the CPU control group of this process, which it may divide, as `Delegate=yes` gives it to a unit of systemd. Each person gets a share of the CPU in it, however many databases run for them; one with a busy database, or who takes more than a part of the cores, yields to the platform and to the others. Linux 5.15 or newer."
+    "With NARTHEX_COMPUTE=local: the directory of the CPU control group of this process, which it may divide, as `Delegate=yes` gives it to a unit of systemd. Computes yield the CPU to the platform, and each organization gets the same share of what is left, however many databases run for it."
   ),
   compute_standby: optional(
     "NARTHEX_COMPUTE_STANDBY",
