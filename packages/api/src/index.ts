@@ -25,7 +25,6 @@ export {
   maxPageSize,
   NamedBranch,
   NamedProject,
-  Names,
   normalizeEmail,
   OperationAction,
   OperationId,

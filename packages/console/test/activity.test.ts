@@ -3,7 +3,7 @@ import { assert, describe, layer, it as test } from "@effect/vitest"
 import { Envelope } from "@narthex/api"
 import { Effect, Schema } from "effect"
 import { activityRows } from "../src/views/activityRows.ts"
-import { noNames, plain } from "../src/views/eventWords.ts"
+import { type Names, noNames, plain } from "../src/views/eventWords.ts"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
@@ -62,6 +62,73 @@ describe("rows of activity", () => {
       shown.map(({ sentence }) => plain(sentence)),
       ["The platform could not start a branch"]
     )
+  })
+})
+
+describe("rows of activity that belong together", () => {
+  const [project, org] = [`prj-${"0".repeat(26)}`, "0198f3d2-7c1a-7b44-9c55-000000000001"]
+  const names: Names = {
+    projects: new Map([[project, "other"]]),
+    branches: new Map([
+      ["br-1", { name: "main", parent_id: null }],
+      ["br-2", { name: "preview", parent_id: "br-1" }],
+      ["br-3", { name: "old", parent_id: "br-1" }]
+    ]),
+    people: new Map()
+  }
+  const sentences = (shown: ReadonlyArray<object>) =>
+    activityRows(
+      shown.map((it) => Schema.decodeUnknownSync(Envelope)(it)),
+      names,
+      { newest: true, withProject: true }
+    ).map(({ sentence, took }) => [plain(sentence), took])
+  const of = (operation_id: string, action: string, branch_id: string) => ({
+    org_id: org,
+    project_id: project,
+    operation_id,
+    action,
+    branch_id
+  })
+  const root = of("op-1", "delete_timeline", "br-1")
+  const preview = of("op-2", "delete_timeline", "br-2")
+  const old = of("op-3", "delete_timeline", "br-3")
+  const roles = (operation: number, branch = "br-1") => of(`op-r${operation}`, "apply_config", branch)
+
+  test("a deleted project is one row with its name, and a branch that was deleted before it keeps its own", () => {
+    const shown = sentences([
+      event(9, "finished", root),
+      event(8.5, "running", root),
+      event(8, "finished", preview),
+      event(7, "scheduling", root),
+      event(7, "cancelled", roles(1)),
+      event(7, "scheduling", preview),
+      event(3, "finished", old),
+      event(2.9, "running", old),
+      event(2, "scheduling", old)
+    ])
+    assert.deepStrictEqual(shown, [
+      ["The platform deleted project other", 500],
+      ["The platform began to update the roles of main in other, which was cancelled", null],
+      ["The platform deleted branch old in other", 100]
+    ])
+  })
+
+  test("updates of roles that follow each other on a branch are one row", () => {
+    const shown = sentences([
+      event(9, "finished", roles(1)),
+      event(8.5, "running", roles(1)),
+      event(8, "finished", roles(2)),
+      event(7, "running", roles(2)),
+      event(6, "failed", { ...roles(3), error: "The machine is full." }),
+      event(5, "finished", roles(4)),
+      event(4, "finished", roles(5, "br-2"))
+    ])
+    assert.deepStrictEqual(shown, [
+      ["The platform updated the roles of main in other", 500],
+      ["The platform could not update the roles of main in other", null],
+      ["The platform updated the roles of main in other", null],
+      ["The platform updated the roles of preview in other", null]
+    ])
   })
 })
 

@@ -76,6 +76,9 @@ describe("words of events", () => {
     assert.strictEqual(said({ status: "running" }), "Ada is creating branch preview from main")
     assert.strictEqual(said({ action: "reset_branch" }), "Ada reset branch preview to main")
     assert.strictEqual(said({ action: "create_timeline" }), "Ada created project shop")
+    const deleted = { action: "delete_timeline" }
+    assert.strictEqual(said(deleted), "Ada deleted branch preview")
+    assert.strictEqual(said({ ...deleted, branch_id: "br-1" }), "Ada deleted project shop", "its root ends with it")
     const here = sentenceOf(work({ action: "start_compute" }), names, { withProject: true })
     assert.strictEqual(plain(here), "Ada started preview in shop")
     assert.deepStrictEqual(

@@ -40,6 +40,11 @@ const projects = Effect.gen(function* () {
     lock: find,
     hold: find,
     findAnywhere,
+    findRetained: (id) =>
+      Effect.map(
+        projects.get(id),
+        Option.map(({ project }) => project)
+      ),
     update: (project) =>
       transaction(projects.change(project.id, (row) => (row.deleted_at === null ? { ...row, project } : row))),
     markDeleted: (id, now) => transaction(projects.change(id, (row) => ({ ...row, deleted_at: now }))),
@@ -88,6 +93,11 @@ const branches = Effect.gen(function* () {
       ),
     find,
     findAnywhere,
+    findRetained: (id) =>
+      Effect.map(
+        branches.get(id),
+        Option.map(({ branch }) => branch)
+      ),
     lock: find,
     markDeleted: (id, now) => transaction(branches.change(id, (row) => ({ ...row, deleted_at: now }))),
     list: (project, only, page) =>

@@ -2,7 +2,7 @@
  * The endpoints of event streams and of the event history. Frames are specified in docs/design/events.md; `subscribe`
  * reads them.
  */
-import { Envelope, Names, ProjectId, reads } from "@narthex/core"
+import { Envelope, ProjectId, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { NotAcceptableProblem } from "../problems/Problems.ts"
@@ -11,6 +11,7 @@ import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { includeOf } from "../schemas/Include.ts"
 import { Limit, Pagination } from "../schemas/Paging.ts"
+import { NamesRecord } from "../schemas/Shapes.ts"
 
 export const EventStream = HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" })
 
@@ -42,7 +43,7 @@ export const EventHistory = Schema.Struct({
   pagination: Pagination,
   oldest_id: Schema.NullOr(Schema.String),
   complete: Schema.Boolean,
-  names: Schema.optionalKey(Names)
+  names: Schema.optionalKey(NamesRecord)
 })
 
 const history = {

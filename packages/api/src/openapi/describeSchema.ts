@@ -24,6 +24,7 @@ const idMembers: Readonly<Record<string, keyof typeof idForms>> = {
   api_key_id: "api_key",
   "Project.id": "project",
   "NamedProject.id": "project",
+  "MentionedProject.id": "project",
   "Branch.id": "branch",
   "NamedBranch.id": "branch",
   "Endpoint.id": "endpoint",

@@ -16,6 +16,8 @@ import {
   Initiator,
   Invitation,
   InvitationStatus,
+  MentionedProject,
+  Names,
   Operation,
   OperationAction,
   OperationStatus,
@@ -89,6 +91,17 @@ export const AllowlistRecord = Schema.Struct({
   ...RulesInForce.fields,
   refused_family: nullBefore(open(AddressFamily))
 }).annotate({ identifier: "RulesInForce" })
+
+const MentionedProjectRecord = Schema.Struct({
+  ...MentionedProject.fields,
+  deleted: nullBefore(Schema.Boolean)
+}).annotate({ identifier: "MentionedProject" })
+
+/** What events mention. */
+export const NamesRecord = Schema.Struct({
+  ...Names.fields,
+  projects: Schema.Array(MentionedProjectRecord)
+}).annotate({ identifier: "Names" })
 
 /** A quota of an organization: how much it holds, and how much it may have. */
 export const QuotaRecord = Schema.Struct({ quota: open(QuotaName), held: Schema.Int, allowed: Schema.Int }).annotate({

@@ -1,5 +1,5 @@
 /** The names in sentences about events and operations. */
-import { type Names as NamesOfEvents, parseOrgId } from "@narthex/api"
+import { type NamesRecord, parseOrgId } from "@narthex/api"
 import { Effect } from "effect"
 import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
 import { type Names, noNames } from "../views/eventWords.ts"
@@ -8,7 +8,7 @@ import { type Names, noNames } from "../views/eventWords.ts"
 const named = { limit: 100 }
 
 /** The names that a history came with. Without them, ids are shown short. */
-export const namesOf = (found: NamesOfEvents | undefined): Names =>
+export const namesOf = (found: typeof NamesRecord.Type | undefined): Names =>
   found === undefined
     ? noNames
     : {

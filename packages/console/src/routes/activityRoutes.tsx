@@ -12,7 +12,7 @@ import { page } from "../web/answer.tsx"
 /** Events of a page. An operation has about three. */
 const pageSize = 150
 
-/** Newest first, with names. A project that is gone has no history of its own: its events are in the organization's. */
+/** Newest first, with names. A deleted project has no history of its own: its events are in the organization's. */
 const historyOf = (project_id: ProjectId | undefined, cursor: string | null) => {
   const place = cursor === null ? {} : { cursor }
   const query = { order: "desc" as const, limit: pageSize, include: ["names" as const], ...place }
@@ -36,14 +36,15 @@ const readActivity = Effect.fnUntraced(function* ({ query }: Asked) {
     next_cursor: pagination.next_cursor,
     trimmed: !complete
   }
-  return { shown, mentioned: names.projects }
+  const mentioned = (found?.projects ?? []).filter(({ deleted }) => deleted !== true)
+  return { shown, mentioned }
 })
 
-/** The filter has the newest projects, and those that the events mention. */
+/** The filter has the newest projects, and those that the events mention and that are not deleted. */
 const activity = inOrganizationReading(
   readActivity,
   ({ frame, projects }, { mentioned, shown }) => {
-    const known = new Map([...projects.map(({ id, name }) => [id, name] as const), ...mentioned])
+    const known = new Map([...projects, ...mentioned].map(({ id, name }) => [id, name]))
     const choices = [...known].map(([id, name]) => ({ id, name }))
     return Effect.succeed(page(<ActivityPage frame={frame} projects={choices} {...shown} />))
   },

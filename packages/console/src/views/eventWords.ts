@@ -68,6 +68,14 @@ interface Deed {
   readonly what: Words
 }
 
+/** Whether the branch is the one that its project began with, which is deleted with the project alone. */
+export const isRoot = (id: string | null, { branches }: Names): boolean =>
+  id !== null && branches.get(id)?.parent_id === null
+
+/** Whether it is about the project as a whole. */
+const ofProject = ({ action, branch_id }: Work, names: Names): boolean =>
+  action === "create_timeline" || (action === "delete_timeline" && isRoot(branch_id, names))
+
 const ofBranch =
   (before: string): Words =>
   ({ branch_id }, names) => [before, branchName(branch_id, names)]
@@ -81,7 +89,11 @@ const deeds: Readonly<Record<OperationAction, Deed>> = {
     ...create,
     what: (work, names) => [...ofBranch("branch ")(work, names), ...origin("from", work.branch_id, names)]
   },
-  delete_timeline: { ...remove, what: ofBranch("branch ") },
+  delete_timeline: {
+    ...remove,
+    what: (work, names) =>
+      ofProject(work, names) ? ["project ", projectName(work.project_id, names)] : ofBranch("branch ")(work, names)
+  },
   reset_branch: {
     will: "reset",
     doing: "resetting",
@@ -91,7 +103,7 @@ const deeds: Readonly<Record<OperationAction, Deed>> = {
   create_compute: { ...create, what: ofBranch("an endpoint of ") },
   start_compute: { will: "start", doing: "starting", done: "started", what: ofBranch("") },
   suspend_compute: { will: "suspend", doing: "suspending", done: "suspended", what: ofBranch("") },
-  apply_config: { will: "apply", doing: "applying", done: "applied", what: ofBranch("the settings of ") },
+  apply_config: { will: "update", doing: "updating", done: "updated", what: ofBranch("the roles of ") },
   delete_compute: { ...remove, what: ofBranch("an endpoint of ") }
 }
 
@@ -104,7 +116,7 @@ export const actionChoices: Readonly<Record<OperationAction, string>> = {
   create_compute: "create an endpoint",
   start_compute: "start a compute",
   suspend_compute: "suspend a compute",
-  apply_config: "apply settings",
+  apply_config: "update roles",
   delete_compute: "delete an endpoint"
 }
 
@@ -171,7 +183,7 @@ export const sentenceOf = (work: Work, names: Names, { withProject = false }: Se
   const deed = deedOf(work.action)
   const { said, tone } = tellingOf(work.status)
   const [before, after = ""] = said(deed)
-  const place = withProject && work.project_id !== null && work.action !== "create_timeline"
+  const place = withProject && work.project_id !== null && !ofProject(work, names)
   return {
     tone,
     error: work.error,

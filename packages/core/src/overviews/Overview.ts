@@ -61,9 +61,15 @@ export interface ProjectUse {
 /** How many endpoints of a project `last_used_at` is of. */
 export const endpointsInUse = 100
 
-/** The names of what still exists, newest first. */
+/** A project that events mention, which may be deleted. */
+export const MentionedProject = Schema.Struct({ ...NamedProject.fields, deleted: Schema.Boolean }).annotate({
+  identifier: "MentionedProject"
+})
+export type MentionedProject = typeof MentionedProject.Type
+
+/** The names of what events mention, newest first. */
 export const Names = Schema.Struct({
-  projects: Schema.Array(NamedProject),
+  projects: Schema.Array(MentionedProject),
   branches: Schema.Array(NamedBranch),
   people: Schema.Array(UserProfile)
 }).annotate({ identifier: "Names" })

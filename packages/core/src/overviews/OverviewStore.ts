@@ -22,6 +22,7 @@ import { QuotaStore } from "../quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import {
   endpointsInUse,
+  type MentionedProject,
   type NamedBranch,
   type NamedProject,
   type Names,
@@ -76,8 +77,8 @@ export class OverviewStore extends Context.Service<
       branch: BranchId | null
     ) => Effect.Effect<ReadonlyArray<ProjectUse>, StorageError>
     /**
-     * The names of what exists in the organization: asked projects, asked branches of these with the branches that they
-     * were copied from, and asked members.
+     * The names of what the organization has, or had and has not purged: asked projects, asked branches of these with the
+     * branches that they were copied from, and asked members.
      */
     readonly names: (org: OrgId, asked: NamesAsked) => Effect.Effect<Names, StorageError>
   }
@@ -139,15 +140,18 @@ export class OverviewStore extends Context.Service<
         }),
         ofProjects: (asked, branch) => Effect.forEach(asked, (project) => use(project, branch)),
         names: Effect.fnUntraced(function* (org, asked) {
-          const known = yield* each(asked.projects, (id) => projects.find(org, id))
+          const known = (yield* each(asked.projects, projects.findRetained)).filter((it) => it.org_id === org)
           const inside = new Set(known.map(({ id }) => id))
           const found = (ids: ReadonlyArray<BranchId>) =>
-            Effect.map(each(ids, branches.findAnywhere), (rows) => rows.filter((row) => inside.has(row.project_id)))
+            Effect.map(each(ids, branches.findRetained), (rows) => rows.filter((row) => inside.has(row.project_id)))
+          const mentioned = yield* Effect.forEach(known, ({ id, name }) =>
+            Effect.map(projects.find(org, id), (it): MentionedProject => ({ id, name, deleted: Option.isNone(it) }))
+          )
           const own = yield* found(asked.branches)
           const parents = yield* found(own.flatMap(({ parent_id }) => (parent_id === null ? [] : [parent_id])))
           const people = yield* each(asked.people, (id) => accounts.findMember(org, id))
           return {
-            projects: newestFirst(known.map(({ id, name }): NamedProject => ({ id, name }))),
+            projects: newestFirst(mentioned),
             branches: newestFirst([...own, ...parents].map(named)),
             people: newestFirst(people.map(({ email, name, user_id }) => new UserProfile({ id: user_id, email, name })))
           }

@@ -23,6 +23,8 @@ export class BranchStore extends Context.Service<
     readonly find: (project: ProjectId, branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
     /** As `find` in any project, for an id that comes without one. */
     readonly findAnywhere: (branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
+    /** As `findAnywhere`, and a deleted branch too while its row is retained. */
+    readonly findRetained: (branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
     /** As `find`, and locks the row until the end of the transaction. */
     readonly lock: (project: ProjectId, branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
     readonly markDeleted: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
@@ -72,6 +74,11 @@ export class BranchStore extends Context.Service<
           }),
         find,
         findAnywhere,
+        findRetained: (id) =>
+          Effect.map(
+            branches.get(id),
+            Option.map(({ branch }) => branch)
+          ),
         lock: find,
         markDeleted: (id, now) =>
           branches.modify((rows) => [

@@ -1,5 +1,5 @@
 /**
- * Port: projects. A deleted project is not found, but its row is retained.
+ * Port: projects. A deleted project is not found, but its row is retained until it is purged.
  */
 import type { DateTime } from "effect"
 import { Context, Effect, Layer, Option } from "effect"
@@ -25,6 +25,8 @@ export class ProjectStore extends Context.Service<
     readonly hold: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** As `find` in any organization, for proxies and the system. */
     readonly findAnywhere: (project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
+    /** As `findAnywhere`, and a deleted project too while its row is retained. */
+    readonly findRetained: (project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** Changes nothing when the project is deleted. */
     readonly update: (project: Project) => Effect.Effect<void, StorageError>
     readonly markDeleted: (project: ProjectId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
@@ -54,6 +56,11 @@ export class ProjectStore extends Context.Service<
         lock: find,
         hold: find,
         findAnywhere,
+        findRetained: (id) =>
+          Effect.map(
+            projects.get(id),
+            Option.map(({ project }) => project)
+          ),
         update: (project) =>
           projects.modify((rows) => [
             undefined,

@@ -220,7 +220,7 @@ export const overviewStoreContract = contract<
       assert.deepStrictEqual(yield* store.ofProjects([], null), [])
     }))
 
-  it("names are those of what exists in the organization: projects, branches with their parents, members", () =>
+  it("names are those of the organization: projects, branches with their parents, members", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const branches = yield* BranchStore
@@ -247,10 +247,15 @@ export const overviewStoreContract = contract<
       }
       const { branches: shown, ...rest } = yield* store.names(org_id, asked)
       assert.deepStrictEqual(rest, {
-        projects: [{ id: project.id, name: project.name }],
+        projects: [
+          { id: gone.id, name: gone.name, deleted: true },
+          { id: project.id, name: project.name, deleted: false }
+        ],
         people: [new UserProfile({ id: ada.id, email: ada.email, name: ada.name })]
       })
       assert.deepStrictEqual(shown, [
+        { id: deleted.id, name: deleted.name, parent_id: unasked.id },
+        { id: unasked.id, name: unasked.name, parent_id: root.id },
         { id: child.id, name: child.name, parent_id: root.id },
         { id: root.id, name: root.name, parent_id: null }
       ])

@@ -70,6 +70,7 @@ export const branchStoreContract = contract<BranchStore | Transaction>("BranchSt
       assert.isTrue(Option.isNone(yield* store.find(project, branch.id)))
       assert.isTrue(Option.isNone(yield* store.lock(project, branch.id)))
       assert.isTrue(Option.isNone(yield* store.findAnywhere(branch.id)))
+      assert.deepStrictEqual(yield* store.findRetained(branch.id), Option.some(branch))
       assert.notDeepInclude(
         (yield* store.expired(at(0), 1000)).map((it) => it.id),
         branch.id

@@ -33,7 +33,7 @@ export const projectStoreContract = contract<ProjectStore | Transaction>("Projec
       assert.deepStrictEqual(yield* store.find(project.org_id, project.id), Option.some(renamed))
     }))
 
-  it("a deleted project is not found, and an update does not restore it", () =>
+  it("a deleted project is found only where retained rows are asked for, and an update does not restore it", () =>
     Effect.gen(function* () {
       const store = yield* ProjectStore
       const project = yield* inserted()
@@ -43,6 +43,7 @@ export const projectStoreContract = contract<ProjectStore | Transaction>("Projec
       assert.isTrue(Option.isNone(yield* store.lock(project.org_id, project.id)))
       assert.isTrue(Option.isNone(yield* store.hold(project.org_id, project.id)))
       assert.isTrue(Option.isNone(yield* store.findAnywhere(project.id)))
+      assert.deepStrictEqual(yield* store.findRetained(project.id), Option.some(project))
       const page = yield* store.list(project.org_id, null, { limit: 10, after: null })
       assert.deepStrictEqual(page, { items: [], next_cursor: null })
     }))

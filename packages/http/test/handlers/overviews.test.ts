@@ -147,7 +147,7 @@ layer(memoryApi(), { excludeTestServices: true })("overviews", (it) => {
     })
   )
 
-  it.effect("GET history: the names of what the events mention, as far as it exists", () =>
+  it.effect("GET history: the names of what the events mention, deleted or not", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const place = yield* project(owner)
@@ -157,10 +157,11 @@ layer(memoryApi(), { excludeTestServices: true })("overviews", (it) => {
       const names = (path: string, by = owner) =>
         Effect.map(by.call("GET", `${path}?order=desc&include=names`), ({ body }) => body.names)
       const branches = [
+        { id: gone.branch.id, name: "gone", parent_id: place.main },
         { id: preview.id, name: "preview", parent_id: place.main },
         { id: place.main, name: "main", parent_id: null }
       ]
-      const projects = [{ id: place.id, name: "shop" }]
+      const projects = [{ id: place.id, name: "shop", deleted: false }]
       const people = [{ id: owner.user_id, email: owner.email, name: null }]
       assert.deepStrictEqual(yield* names("/v1/events/history"), { projects, branches, people })
       const ofProject = `${place.path}/events/history`
@@ -170,6 +171,9 @@ layer(memoryApi(), { excludeTestServices: true })("overviews", (it) => {
       assert.deepStrictEqual(yield* names(ofProject, narrow), { projects, branches, people: [] }, "it lists no members")
       const wide = yield* key(owner, { capability: "read" })
       assert.deepStrictEqual(yield* names("/v1/events/history", wide), { projects, branches, people })
+      yield* owner.call("DELETE", place.path)
+      const after = { projects: [{ id: place.id, name: "shop", deleted: true }], branches, people }
+      assert.deepStrictEqual(yield* names("/v1/events/history"), after)
     })
   )
 

@@ -110,17 +110,17 @@ left join lateral (
         where e.project_id = p.id and ${visible} order by e.id desc limit ${endpointsInUse}) newest) used on true`
 
 const names = `
-with known as (select id, name from project where org_id = $1 and id = any ($2::text[]) and deleted_at is null),
+with known as (select id, name, deleted_at is not null as deleted from project where org_id = $1 and id = any ($2::text[])),
   asked as (
-    select id from branch where id = any ($3::text[]) and deleted_at is null
+    select id from branch where id = any ($3::text[])
     union
-    select parent_id from branch where id = any ($3::text[]) and deleted_at is null and parent_id is not null)
+    select parent_id from branch where id = any ($3::text[]) and parent_id is not null)
 select
-  (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name) order by id desc), '[]') from known) as projects,
+  (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'deleted', deleted) order by id desc), '[]')
+   from known) as projects,
   (select coalesce(jsonb_agg(jsonb_build_object('id', b.id, 'name', b.name, 'parent_id', b.parent_id)
      order by b.id desc), '[]')
-   from asked join branch b on b.id = asked.id join known on known.id = b.project_id
-   where b.deleted_at is null) as branches,
+   from asked join branch b on b.id = asked.id join known on known.id = b.project_id) as branches,
   (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'name', u.name) order by u.id desc), '[]')
    from membership m join user_account u on u.id = m.user_id
    where m.org_id = $1 and m.user_id = any ($4::text[])) as people`

@@ -39,6 +39,8 @@ const make = Effect.gen(function* () {
     find: (project, branch) => own("BranchStore.find", project, branch),
     findAnywhere: (branch) =>
       branches.first("BranchStore.findAnywhere", "select * from branch where id = $1 and deleted_at is null", [branch]),
+    findRetained: (branch) =>
+      branches.first("BranchStore.findRetained", "select * from branch where id = $1", [branch]),
     lock: (project, branch) => own("BranchStore.lock", project, branch, "for update"),
     markDeleted: (branch, now) =>
       Effect.asVoid(

@@ -21,6 +21,8 @@ const make = Effect.gen(function* () {
       projects.first("ProjectStore.findAnywhere", "select * from project where id = $1 and deleted_at is null", [
         project
       ]),
+    findRetained: (project) =>
+      projects.first("ProjectStore.findRetained", "select * from project where id = $1", [project]),
     update: (project) =>
       Effect.asVoid(
         projects.write(

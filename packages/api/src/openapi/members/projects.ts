@@ -37,6 +37,9 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
   "ProjectOverview.ip_allow": ["With `include=ip_allow`: the allowlist.", undefined],
   "NamedProject.id": ["The id of the project.", ids.project],
   "NamedProject.name": ["The name of the project.", "checkout"],
+  "MentionedProject.id": ["The id of the project.", ids.project],
+  "MentionedProject.name": ["The name of the project.", "checkout"],
+  "MentionedProject.deleted": ["Whether the project is deleted.", false],
   "NamedBranch.id": ["The id of the branch.", ids.branch],
   "NamedBranch.name": ["The name of the branch.", "preview"],
   "NamedBranch.parent_id": [
@@ -196,8 +199,8 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
   data: ["The data of the type.", { operation_id: ids.operation, action: "start_compute", status: "finished" }],
   oldest_id: ["The oldest event that is retained; `null`: there is none.", ids.event],
   names: ["With `include=names`: the names of what the events mention.", undefined],
-  "Names.projects": ["The projects that exist."],
-  "Names.branches": ["The branches that exist, and those that they were copied from."],
+  "Names.projects": ["The projects, deleted or not."],
+  "Names.branches": ["The branches, deleted or not, and those that they were copied from."],
   people: ["The people who asked for the work and are members. A key of one project sees none."],
   complete: ["Whether nothing is missing between `after` and the first event of the page.", true]
 }
