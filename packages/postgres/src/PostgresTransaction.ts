@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
   return Transaction.make({
     begin: transaction,
     join,
-    // Without a turn: calls of the same person may hold all of its places, and wait for what the host has locked.
+    // Without a slot: requests may hold all of them, and wait for what the host has locked.
     apart: (work) => Effect.provideService(Effect.provideService(work, Attempts, new Map()), Requester, null),
     append,
     committed: Effect.asVoid(Queue.offer(requests, undefined))

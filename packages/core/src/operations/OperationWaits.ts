@@ -12,8 +12,7 @@
  */
 import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { pacing } from "../authorization/pacing.ts"
-import { Requester, requesterOf } from "../authorization/Requester.ts"
+import { Requester } from "../authorization/Requester.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import type { OperationId } from "../Ids.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -70,8 +69,6 @@ export class OperationWaits extends Context.Service<
       const context = yield* Effect.context<never>()
       const watches = new Map<string, Watch>()
       const limits = new WaitLimits()
-      // The end of an operation ends all its waits at once.
-      const pace = pacing()
 
       const nudge = (watch: Watch | undefined) => {
         if (watch !== undefined) Deferred.doneUnsafe(watch.changed, Exit.void)
@@ -136,7 +133,7 @@ export class OperationWaits extends Context.Service<
         }
         watches.set(operation, watch)
         // With the context of the layer: the first wait's own, its deadlines and spans, are not those of the others. Its reads
-        // take turns as those of the first wait, because a caller may begin many watches.
+        // count as those of the first wait, because a caller may begin many watches.
         watch.fiber = yield* follow(operation, watch).pipe(
           Effect.provideService(Requester, yield* Requester),
           Effect.setContext(context),
@@ -173,7 +170,7 @@ export class OperationWaits extends Context.Service<
               onSome: (error) => Effect.fail(error)
             })
           ),
-          () => Effect.tap(settled(operation, within), () => pace(requesterOf(caller))),
+          () => settled(operation, within),
           () => Effect.sync(() => limits.give(caller))
         )
 

@@ -122,39 +122,6 @@ describe("Waits for operations", () => {
     }).pipe(Effect.provide(Waits))
   )
 
-  it.effect("waits of a person that end together go on a few in a turn of the event loop", () =>
-    Effect.gen(function* () {
-      const operation = yield* inserted
-      const { settledFor } = yield* OperationWaits
-      const ada = person("owner", "active")
-      const count = 100
-      let [ended, most] = [0, 0]
-      const wait = Effect.map(settledFor(ada, operation.id, Duration.minutes(1)), () => ended++)
-      const waits = yield* Effect.forkChild(
-        Effect.all(
-          Array.from({ length: count }, () => wait),
-          { concurrency: "unbounded", discard: true }
-        )
-      )
-      yield* TestClock.adjust(0)
-      const watching = yield* Effect.forkChild(
-        Effect.gen(function* () {
-          while (ended < count) {
-            const before = ended
-            yield* Effect.yieldNow
-            most = Math.max(most, ended - before)
-          }
-        })
-      )
-      yield* moved(yield* moved(operation, "running"), "finished")
-      yield* Effect.all([Fiber.join(waits), Fiber.join(watching)])
-      assert.isAtMost(most, 8)
-    }).pipe(
-      Effect.provideService(WaitLimit, { waits: 100, org_waits: 100, instance_waits: 100 }),
-      Effect.provide(Waits)
-    )
-  )
-
   it.effect("events of other operations cause no read", () =>
     Effect.gen(function* () {
       const [operation, other] = [yield* inserted, yield* inserted]

@@ -7,21 +7,17 @@
  * 503 itself.
  */
 import type { RateLimitedProblem } from "@narthex/api"
-import {
-  type AnyCaller,
-  becauseOf,
-  inHostTransaction,
-  RateLimiter,
-  type RequesterFacts,
-  requesterAt,
-  requesterOf,
-  Transaction
-} from "@narthex/core"
-import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { type AnyCaller, becauseOf, inHostTransaction, RateLimiter, requesterOf, Transaction } from "@narthex/core"
+import { Clock, Context, DateTime, Effect, Layer } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { tooMany } from "../toProblem.ts"
-import { type CallRate, callRate, type Rate, unlimited } from "./callRate.ts"
-import { type LimitName, quotas, type RateLimitSettings, RateLimits } from "./RateLimits.ts"
+import { type LimitName, quotas, RateLimits } from "./RateLimits.ts"
+import { TokenBuckets } from "./TokenBuckets.ts"
+
+/** The limits that an instance keeps in memory. */
+type Rated = "calls" | "failures"
+
+type Refusable = Effect.Effect<void, RateLimitedProblem, HttpServerRequest.HttpServerRequest>
 
 export class Limits extends Context.Service<
   Limits,
@@ -31,12 +27,12 @@ export class Limits extends Context.Service<
       limit: LimitName,
       subject: string
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, HttpServerRequest.HttpServerRequest>
-    /** Waits for the turn of a call (docs/design/api.md A35): whether it had to. Fails when too many of its credential wait. */
-    readonly begin: (caller: AnyCaller) => Effect.Effect<boolean, RateLimitedProblem>
+    /** Fails when the calls of this credential are over their rate (docs/design/api.md A34). */
+    readonly begin: (caller: AnyCaller) => Refusable
     /** The same for a refresh, of which only the session is known, and not that it is still open. */
-    readonly beginRefresh: (session: string) => Effect.Effect<boolean, RateLimitedProblem>
-    /** Waits for the turn of a refusal of this address. Fails when too many wait. */
-    readonly refuse: (address: string | null) => Effect.Effect<boolean, RateLimitedProblem>
+    readonly beginRefresh: (session: string) => Refusable
+    /** Fails when the failed authentications of this network are over their rate. */
+    readonly fail: (network: string) => Refusable
   }
 >()("@narthex/http/limits/Limits") {
   static readonly layer: Layer.Layer<Limits, never, RateLimiter | Transaction> = Layer.effect(
@@ -45,14 +41,19 @@ export class Limits extends Context.Service<
       const limiter = yield* RateLimiter
       const { apart } = yield* Transaction
       const settings = yield* RateLimits
-      const [calls, refusals] =
-        settings === null
-          ? [unlimited, unlimited]
-          : yield* Effect.all([callRate(rateOfCalls(settings)), callRate(rateOfRefusals(settings))])
+      const calls = settings === null ? undefined : bucketsOf(settings.calls_per_second, callSeconds)
+      const failures = settings === null ? undefined : bucketsOf(settings.failures_per_minute / 60, failureSeconds)
+
+      /** Pitfall: one bucket for a session. Its calls would keep it from a refresh. */
+      const begin = (key: string): Refusable =>
+        Effect.flatMap(inHostTransaction, (hosted) =>
+          hosted || calls === undefined ? Effect.void : passing("calls", calls, callSeconds, key)
+        )
       return Limits.of({
-        begin: (caller) => inTurn("calls", calls, turnsOf(caller)),
-        beginRefresh: (session) => inTurn("calls", calls, refreshesOf(session)),
-        refuse: (address) => inTurn("failures", refusals, requesterAt(address)),
+        begin: (caller) => begin(requesterOf(caller)),
+        beginRefresh: (session) => begin(`refresh ${session}`),
+        fail: (network) =>
+          failures === undefined ? Effect.void : passing("failures", failures, failureSeconds, network, true),
         take: Effect.fn("Limits.take")(function* (limit_name, subject) {
           if (settings === null) return undefined
           const [limit, window_seconds] = quotas[limit_name](settings)
@@ -66,66 +67,39 @@ export class Limits extends Context.Service<
             )
           )
           if (taken === undefined) return undefined
-          yield* announce({
-            "ratelimit-policy": `"${limit_name}";q=${limit};w=${window_seconds}`,
-            ratelimit: `"${limit_name}";r=${taken.remaining};t=${taken.reset_seconds}`
-          })
-          return taken.allowed ? undefined : yield* refusal(limit_name, limit, window_seconds, taken.reset_seconds)
+          yield* announceRate(limit_name, limit, window_seconds, taken.remaining, taken.reset_seconds)
+          if (taken.allowed) return undefined
+          const problem = overRate(limit_name, limit, window_seconds, taken.reset_seconds)
+          return yield* Effect.orDie(HttpServerRespondable.toResponse(problem))
         })
       })
     })
   )
 }
 
-/**
- * A person's sessions and API keys are two parties.
- *
- * Pitfall: one party. A person who revokes API keys that make calls without end would wait behind those of all of them.
- */
-const turnsOf = (caller: AnyCaller): RequesterFacts => {
-  const { credential, party } = requesterOf(caller)
-  return { party: `${caller.kind} ${party}`, credential }
-}
+/** A bucket of calls holds those of four seconds: a page of the console makes about ten at once. One of failures holds a minute's. */
+const callSeconds = 4
+const failureSeconds = 60
 
-/**
- * The refreshes of a session are a party and a credential of their own.
- *
- * Pitfall: the credential of its calls. Their places are given back to what waits in their own party, and a refresh would wait
- * for one that never comes.
- */
-const refreshesOf = (session: string): RequesterFacts => {
-  const refreshes = `refresh ${session}`
-  return { party: refreshes, credential: refreshes }
-}
+const bucketsOf = (per_second: number, seconds: number) =>
+  new TokenBuckets({ per_second, burst: Math.max(1, Math.round(per_second * seconds)) })
 
-const rateOfCalls = ({ calls_per_second, person_calls_per_second }: RateLimitSettings): Rate => ({
-  per_credential: calls_per_second,
-  per_party: person_calls_per_second
-})
+/** Takes a token, or fails. Answers that pass say how many are left where `announced`. */
+const passing = (name: Rated, buckets: TokenBuckets, seconds: number, key: string, announced = false): Refusable =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    const { remaining, wait } = buckets.take(key, now)
+    if (wait === 0 && !announced) return Effect.void
+    const { burst, per_second } = buckets.rate
+    const reset = Math.max(1, Math.ceil(wait === 0 ? (burst - remaining) / per_second : wait / 1_000))
+    const told = announceRate(name, burst, seconds, remaining, reset)
+    return wait === 0 ? told : Effect.andThen(told, overRate(name, burst, seconds, reset))
+  })
 
-/** An address is a party with one credential. */
-const rateOfRefusals = ({ failures_per_minute }: RateLimitSettings): Rate => ({
-  per_credential: failures_per_minute / 60,
-  per_party: failures_per_minute / 60
-})
-
-/** Before a call is refused because too many wait. */
-const pause = Duration.seconds(1)
-
-const inTurn = Effect.fnUntraced(function* (
-  name: "calls" | "failures",
-  { inTurn, waiting }: CallRate,
-  requester: RequesterFacts
-) {
-  // A host's transaction holds its locks meanwhile.
-  if (yield* inHostTransaction) return false
-  const turn = yield* inTurn(requester)
-  if (turn !== "too many wait") return turn === "after a wait"
-  // A client that sends the next call with this answer would not wait at all.
-  yield* Effect.sleep(pause)
-  const message = `Too many calls wait for their turn at the limit \`${name}\`, of which ${waiting} may wait. Send fewer at once.`
-  return yield* tooMany(name, { allowed: waiting, held: waiting, message, retry_after_seconds: 1 })
-})
+const announceRate = (name: LimitName | Rated, limit: number, seconds: number, remaining: number, reset: number) =>
+  announce({
+    "ratelimit-policy": `"${name}";q=${limit};w=${seconds}`,
+    ratelimit: `"${name}";r=${remaining};t=${reset}`
+  })
 
 /** Adds list headers to the answer of the running request, a refusal included. A second limit is appended to the list. */
 export const announce = (headers: Record<string, string>) =>
@@ -137,8 +111,7 @@ export const announce = (headers: Record<string, string>) =>
     return Effect.succeed(HttpServerResponse.setHeaders(response, Object.fromEntries(lists)))
   })
 
-const refusal = (limit: LimitName, allowed: number, window_seconds: number, retry_after_seconds: number) => {
+const overRate = (limit: LimitName | Rated, allowed: number, window_seconds: number, retry_after_seconds: number) => {
   const message = `${allowed} calls that count against \`${limit}\` are allowed in ${window_seconds} seconds. Retry after the time in Retry-After.`
-  const problem = tooMany(limit, { allowed, held: allowed, message, retry_after_seconds })
-  return Effect.orDie(HttpServerRespondable.toResponse(problem))
+  return tooMany(limit, { allowed, held: allowed, message, retry_after_seconds })
 }

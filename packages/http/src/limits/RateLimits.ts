@@ -23,9 +23,8 @@ export interface RateLimitSettings {
   readonly org_creation_per_minute: number
   readonly org_invitation_creation_per_hour: number
   readonly org_changes_per_minute: number
-  /** On each instance, per session or API key, and for all sessions and for all keys of a person. At least 2 are allowed. */
+  /** On each instance, per session or API key. Those of four seconds may be made at once. */
   readonly calls_per_second: number
-  readonly person_calls_per_second: number
 }
 
 /** The documented limits, which hold unless a host sets others. */
@@ -43,8 +42,7 @@ export const defaultRateLimits: RateLimitSettings = {
   org_creation_per_minute: 1200,
   org_invitation_creation_per_hour: 400,
   org_changes_per_minute: 3000,
-  calls_per_second: 16,
-  person_calls_per_second: 20
+  calls_per_second: 16
 }
 
 export const RateLimits = Context.Reference<RateLimitSettings | null>("@narthex/http/limits/RateLimits", {
@@ -58,7 +56,6 @@ const hour = 3600
 export const quotas = {
   exchange: (it: RateLimitSettings) => [it.exchange_per_minute, minute],
   cli_exchange: (it: RateLimitSettings) => [it.cli_exchange_per_minute, minute],
-  failures: (it: RateLimitSettings) => [it.failures_per_minute, minute],
   reports: (it: RateLimitSettings) => [it.reports_per_hour, hour],
   refresh: (it: RateLimitSettings) => [it.refresh_per_minute, minute],
   key_creation: (it: RateLimitSettings) => [it.key_creation_per_hour, hour],
@@ -78,8 +75,5 @@ export const organizationLimits = {
   changes: "org_changes"
 } as const
 
-/**
- * The limits that endpoints declare, those of organizations, and the one on failed authentications, which counts on all
- * endpoints.
- */
-export type LimitName = RateLimitName | (typeof organizationLimits)[keyof typeof organizationLimits] | "failures"
+/** The limits that storage counts: those that endpoints declare, and those of organizations. */
+export type LimitName = RateLimitName | (typeof organizationLimits)[keyof typeof organizationLimits]

@@ -75,15 +75,10 @@ export const layerAuthentication = Layer.effect(
       // The last use of a key has an address.
       return Effect.flatMap(requestOrigin, ({ address }) => shared(`${text} ${address}`, authenticate(token, address)))
     }
-    /** Pitfall: the caller of before a wait for the turn. Its rights may have ended meanwhile. */
-    const callerInTurn = (token: Redacted.Redacted) =>
-      Effect.flatMap(problems(callerOf(token)), (caller) =>
-        Effect.flatMap(begin(caller), (waited) => (waited ? problems(callerOf(token)) : Effect.succeed(caller)))
-      )
     return Authentication.of({
       bearer: (handler) =>
         Effect.flatMap(sent, (token) =>
-          Effect.flatMap(callerInTurn(token), (caller) =>
+          Effect.flatMap(Effect.tap(problems(callerOf(token)), begin), (caller) =>
             Effect.updateContext(handler, (context: Context.Context<never>) =>
               Context.add(Context.add(context, Principal, caller), Requester, requesterOf(caller))
             )

@@ -11,10 +11,9 @@
  * credential (docs/design/authorization.md Z6, step 1).
  */
 import { isProblemCode, type ProblemCode, problemCatalog } from "@narthex/api"
-import { becauseOf, pacing, Requester, type RequesterFacts, requesterAt } from "@narthex/core"
+import { becauseOf, Requester, requesterAt } from "@narthex/core"
 import { Cause, Context, Effect, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { isToken } from "../ClientAddress.ts"
 import { originOf, ServerIdentity } from "../ServerIdentity.ts"
 import { Transport } from "../transport/Transport.ts"
 import { makeRequestLog } from "./RequestLog.ts"
@@ -141,27 +140,11 @@ const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse
     )
   })
 
-/**
- * In whose turns a request begins: of an address, and there of what was sent as a credential. `null`: at once, because it is
- * of a proxy, whose calls are made for many.
- */
-const beginsAs = (
-  context: Context.Context<never>,
-  { headers, url }: HttpServerRequest.HttpServerRequest,
-  { credential, party }: RequesterFacts
-): RequesterFacts | null => {
-  const { authorization } = headers
-  if (authorization === undefined) return { party, credential }
-  const { proxy_token } = Context.get(context, ServerIdentity)
-  const isOfProxy = url.startsWith("/v1/proxy/") && isToken(authorization.replace(/^bearer +/i, ""), proxy_token)
-  return isOfProxy ? null : { party, credential: authorization }
-}
-
 /** The request as the routes get it, its id in every line of the log, and its requester. */
 const ofRequest = <R>(
   context: Context.Context<R>,
   request: HttpServerRequest.HttpServerRequest,
-  requester: RequesterFacts,
+  requester: string,
   request_id: string
 ) => {
   const requested = Context.add(context, HttpServerRequest.HttpServerRequest, request)
@@ -175,7 +158,6 @@ export const HttpConventions = HttpRouter.middleware(
   Effect.gen(function* () {
     const transport = yield* Transport
     const logged = makeRequestLog(yield* Effect.context<never>())
-    const pace = pacing()
     return (handler) =>
       Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
@@ -225,8 +207,7 @@ export const HttpConventions = HttpRouter.middleware(
           })
           return line === undefined ? Effect.succeed(response) : Effect.as(line, response)
         })
-        const inTurn = Effect.andThen(pace(beginsAs(context, request, requester)), noted)
-        return Effect.andThen(transport.announce(request, always), inTurn)
+        return Effect.andThen(transport.announce(request, always), noted)
       })
   }),
   { global: true }

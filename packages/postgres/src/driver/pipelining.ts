@@ -12,10 +12,8 @@
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
-import { type TurnRules, Turns } from "@narthex/core"
-import { Effect, identity } from "effect"
+import { Effect } from "effect"
 import { type Ask, limited } from "./Attempt.ts"
-import { takingTurns } from "./takingTurns.ts"
 
 /** What is read: each has one connection, which is open while it is used. */
 const pipelines = ["keys", "sessions", "projects", "events"] as const
@@ -26,30 +24,21 @@ const most = 10_000
 
 type Options = Omit<PgPool.Config, "multiplex" | "multiplexConcurrency" | "maxConnections">
 
-/**
- * Requesters take turns at each pipeline, too. What one of them sends ahead delays all others, on a busy machine by
- * milliseconds for each read, so it is little. None waits for a lock, so a credential may have what its party has.
- */
-const rules: TurnRules = { places: 32, per_party: 2, per_credential: 2, waiting: 500 }
-
 const pipelined = (options: Options) =>
   Effect.map(
     PgPool.make({ ...options, maxConnections: 1, multiplex: true, multiplexConcurrency: most }),
-    ({ invalidate, use }): Ask => {
-      const inTurn = takingTurns(new Turns(rules))
-      return (text, params) =>
+    ({ invalidate, use }): Ask =>
+      (text, params) =>
         Effect.suspend(() => {
           let lent: PgConnection | undefined
           const answer = use((connection) => {
             lent = connection
             return connection.query(text, params)
           })
-          const answered = Effect.tapErrorTag(limited(answer), "NotDone", () =>
+          return Effect.tapErrorTag(limited(answer), "NotDone", () =>
             lent === undefined ? Effect.void : invalidate(lent)
           )
-          return inTurn(answered, identity)
         })
-    }
   )
 
 export const pipelining = (options: Options) =>

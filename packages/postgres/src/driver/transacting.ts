@@ -7,11 +7,10 @@
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
-import { Turns } from "@narthex/core"
 import { Cause, Effect, Exit, identity, Scope } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { type Ask, type Attempt, Attempts, attemptOn, dooming, limited, NotDone, provideAttempt } from "./Attempt.ts"
-import { takingTurns, turnRulesOf } from "./takingTurns.ts"
+import { takingSlots } from "./takingSlots.ts"
 
 const maxAttempts = 5
 
@@ -27,11 +26,11 @@ const undoneByServer = (doom: Cause.Cause<unknown> | undefined): boolean =>
 /** `maxConnections`: those of the pool. `onBegin` is the first statement of every transaction. */
 export const transacting = (pool: PgPool, maxConnections: number, onBegin?: string) => {
   const here = attemptOn(pool)
-  const inTurn = takingTurns(new Turns(turnRulesOf(maxConnections)))
+  const withSlot = takingSlots(maxConnections)
 
   const alone: Ask = (text, params) =>
     limited(
-      inTurn(
+      withSlot(
         pool.use((connection) => connection.query(text, params)),
         identity
       )
@@ -111,7 +110,7 @@ export const transacting = (pool: PgPool, maxConnections: number, onBegin?: stri
       )
     )
     return Effect.flatMap(
-      inTurn(once, failed),
+      withSlot(once, failed),
       ({ exit, again }): Effect.Effect<A, E | E2, R> => (again && left > 1 ? outermost(work, failed, left - 1) : exit)
     )
   }

@@ -72,7 +72,6 @@ describe("settings without any variable", () => {
         changes_per_minute: 600,
         org_changes_per_minute: 3000,
         calls_per_second: 16,
-        person_calls_per_second: 20,
         organization_creation_per_hour: 60,
         keys: 1000,
         streams: 100,

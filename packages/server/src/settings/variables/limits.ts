@@ -88,13 +88,7 @@ export const limits = {
       "NARTHEX_LIMIT_CALLS",
       forms.count,
       defaultRateLimits.calls_per_second,
-      "Calls that go on per second, session or API key, and instance, at least 2; after a pause, those of half a second at once. More wait for their turn."
-    ),
-    person_calls_per_second: variable(
-      "NARTHEX_LIMIT_PERSON_CALLS",
-      forms.count,
-      defaultRateLimits.person_calls_per_second,
-      "The same for all sessions of a person, and for all API keys of one."
+      "Calls per second, session or API key, and instance. Those of four seconds may be made at once."
     ),
     organization_creation_per_hour: variable(
       "NARTHEX_LIMIT_ORGANIZATION_CREATION",
