@@ -97,6 +97,7 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),
   packaged("jq", "jq", "jq"),
+  packaged("systemd", "systemd-analyze", "systemd"),
   packaged("zsh", "zsh", "zsh"),
   packaged("fish", "fish", "fish"),
   { name: "terminal", what: "util-linux's script", how: `Debian's package is "bsdutils"`, isMet: scriptRuns },

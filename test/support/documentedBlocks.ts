@@ -34,13 +34,14 @@ const begins =
 
 /** The blocks about serving, by their names in `test/walk/serving.test.ts`. */
 export const servingBlocks = {
-  makeSecret: begins("docs/operating/serving.md", "node -p"),
+  makeSecrets: begins("docs/operating/serving.md", "install -d -m 0700 /etc/narthex"),
   instances: begins("README.md", "export DATABASE_URL"),
   operator: begins("docs/operating/serving.md", "server="),
   oneMachine: begins("README.md", "NARTHEX_DEV_PROVIDERS=false")
 } satisfies Readonly<Record<string, Runs>>
 
 const serving: ReadonlyArray<Runs> = Object.values(servingBlocks)
+const operating: Runs = ({ page, text }) => page.startsWith("docs/operating/") && !text.startsWith("server=")
 const generating = isPage("docs/how-to/generate-a-client.md")
 const inTransaction = isPage("docs/how-to/your-transaction.md")
 
@@ -52,6 +53,7 @@ const layers = ["core", "http", "proxy", "console", "local-postgres", "dev-provi
 export const runners = {
   "test/walk/walk.test.ts": both(isPage("README.md"), isStep),
   "test/walk/serving.test.ts": (block: Block) => serving.some((runs) => runs(block)),
+  "test/walk/operating.test.ts": both(operating, speaks("sh")),
   "test/walk/pages.test.ts": (block: Block) =>
     (speaks("sh")(block) &&
       (isExample(block) ||
