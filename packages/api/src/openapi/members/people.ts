@@ -113,7 +113,10 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   "ActiveOrganization.id": ["The id of the organization.", ids.organization],
   "ActiveOrganization.name": ["The name of the organization.", "Acme Industries"],
   "ActiveOrganization.role": ["The role of the caller; `null`: the membership has ended.", "owner"],
-  personal: ["Whether it is the organization of one person, which can be neither left nor deleted.", false],
+  personal: [
+    "Whether it is the organization of one person, which can be neither left nor deleted. Its id is the id of that person.",
+    false
+  ],
   "UserProfile.id": ["The id of the user.", ids.user],
   "UserProfile.name": ["The name; `null`: the provider gave none.", "Ada Lovelace"],
   "UserRef.id": ["The id of the user.", ids.user],
