@@ -52,7 +52,8 @@ const created = [
   "region    eu-1",
   "branch    main (br-ID)",
   "endpoint  ep-ID",
-  "host      ep-ID.eu-1.localhost:PORT"
+  "host      127.0.0.1:PORT",
+  "options   endpoint=ep-ID"
 ]
 const toFollow = "To follow: narthex operation watch UUID --project prj-ID"
 const toConnect = "To connect: narthex psql shop, or narthex connection-string shop"
@@ -85,7 +86,8 @@ export const transcripts: Readonly<Record<string, ReadonlyArray<Transcript | Els
         "created    INSTANT (NOW)",
         "by         grace@example.com",
         "endpoint   ep-ID",
-        "host       ep-ID.eu-1.localhost:PORT",
+        "host       127.0.0.1:PORT",
+        "options    endpoint=ep-ID",
         "To connect: narthex psql prj-ID --branch preview"
       ]
     },
