@@ -8,7 +8,7 @@
  * Pitfall: taking a slot inside a transaction. It has its connection, and would wait for a slot that it holds itself.
  */
 import { Requester } from "@narthex/core"
-import { Effect, Exit, PartitionedSemaphore, Semaphore } from "effect"
+import { Effect, PartitionedSemaphore, Semaphore } from "effect"
 import { limited, type NotDone } from "./Attempt.ts"
 
 /** A fifth of the connections is for the platform: of 20 connections 16 are slots, and 8 of them a credential's. */
@@ -17,18 +17,18 @@ export const slotsOf = (connections: number) => {
   return { all, per_credential: Math.ceil(all / 2) }
 }
 
-/** Runs work of each key with so many others of the key at once. A key is kept while it has work. */
-const atOnce = (count: number) => {
+/** A semaphore for each key, kept while it has users. */
+const keyed = (permits: number) => {
   const keys = new Map<string, { readonly semaphore: Semaphore.Semaphore; users: number }>()
-  return <A, E, R>(key: string, work: Effect.Effect<A, E, R>) =>
+  return <A, E, R>(key: string, use: (own: Semaphore.Semaphore) => Effect.Effect<A, E, R>) =>
     Effect.acquireUseRelease(
       Effect.sync(() => {
-        const own = keys.get(key) ?? { semaphore: Semaphore.makeUnsafe(count), users: 0 }
+        const own = keys.get(key) ?? { semaphore: Semaphore.makeUnsafe(permits), users: 0 }
         keys.set(key, own)
         own.users += 1
         return own
       }),
-      ({ semaphore }) => semaphore.withPermit(work),
+      ({ semaphore }) => use(semaphore),
       (own) =>
         Effect.sync(() => {
           own.users -= 1
@@ -39,37 +39,43 @@ const atOnce = (count: number) => {
 
 /**
  * Makes a function that runs work, which uses one connection, when its requester has a slot. `refused` makes the error of work
- * that has waited as long as a statement may take.
+ * that has waited as long as a statement may take, for the work of its own credential and for a slot together.
  */
 export const takingSlots = (connections: number) => {
   const { all, per_credential } = slotsOf(connections)
   const slots = PartitionedSemaphore.makeUnsafe<string>({ permits: all })
-  const ofCredential = atOnce(per_credential)
+  const ofCredential = keyed(per_credential)
 
-  const take = (requester: string) =>
-    Effect.suspend(() => {
-      let taken = false
-      const taking = Effect.uninterruptibleMask((restore) =>
-        Effect.tap(restore(slots.take(requester, 1)), () =>
-          Effect.sync(() => {
-            taken = true
-          })
+  /** Takes both in order, and adds to `held` how to give each back. */
+  const take = (requester: string, own: Semaphore.Semaphore, held: Array<Effect.Effect<unknown>>) => {
+    const both = [
+      [own.take(1), own.release(1)],
+      [slots.take(requester, 1), slots.release(1)]
+    ] as const
+    const taking = Effect.forEach(both, ([taken, release]) =>
+      // Pitfall: noting a permit after an interruption. One that is granted together with the end of the wait would be lost.
+      Effect.uninterruptibleMask((restore) =>
+        Effect.andThen(
+          restore(taken),
+          Effect.sync(() => held.push(release))
         )
       )
-      // A slot that was granted together with the end of the wait.
-      return Effect.onExit(limited(taking), (exit) => (taken && Exit.isFailure(exit) ? slots.release(1) : Effect.void))
-    })
+    )
+    return limited(taking)
+  }
 
   return <A, E, R, E2>(work: Effect.Effect<A, E, R>, refused: (cause: NotDone) => E2): Effect.Effect<A, E | E2, R> =>
     Effect.withFiber((fiber): Effect.Effect<A, E | E2, R> => {
       const requester = fiber.getRef(Requester)
       if (requester === null) return work
-      const withSlot = Effect.uninterruptibleMask((restore) =>
-        Effect.andThen(
-          Effect.mapError(restore(take(requester)), refused),
-          Effect.ensuring(restore(work), slots.release(1))
-        )
+      return ofCredential(requester, (own) =>
+        Effect.suspend(() => {
+          const held: Array<Effect.Effect<unknown>> = []
+          return Effect.ensuring(
+            Effect.andThen(Effect.mapError(take(requester, own, held), refused), work),
+            Effect.suspend(() => Effect.all(held))
+          )
+        })
       )
-      return ofCredential(requester, withSlot)
     })
 }

@@ -80,6 +80,20 @@ describe("slots at connections", () => {
     })
   )
 
+  it.effect("a credential waits for its own work no longer than for a slot, and then holds nothing", () =>
+    Effect.gen(function* () {
+      const slot = slotsAt(5)
+      const stuck = yield* Effect.forEach(["a", "a"], (by) =>
+        Effect.forkChild(asked(by)(slot(Effect.never)), { startImmediately: true })
+      )
+      const late = Effect.provideService(asked("a")(slot(Effect.void)), StatementLimit, Duration.millis(20))
+      assert.strictEqual(yield* Effect.flip(late), "Postgres took too long.")
+      yield* Fiber.interruptAll(stuck)
+      const both = yield* Effect.forEach(["a", "a"], () => Effect.forkChild(asked("a")(slot(Effect.succeed("done")))))
+      assert.deepStrictEqual(yield* Fiber.joinAll(both), ["done", "done"])
+    })
+  )
+
   it.effect("the platform's own work takes no slot", () =>
     Effect.gen(function* () {
       const slot = slotsAt(1)
