@@ -1,5 +1,5 @@
 /** The CPU control groups of organizations: real ones where this machine has them, else directories in their place. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { BranchId, ComputeDriver } from "@narthex/core"
@@ -164,6 +164,16 @@ describe("the files of control groups", () => {
     Effect.gen(function* () {
       const { reason } = yield* Effect.flip(openSlices(yield* directoryWith({}, [])))
       assert.strictEqual(reason, "it does not have the controller `cpu`")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a process that the kernel does not move is an error, and not taken for one that has ended", () =>
+    Effect.gen(function* () {
+      const directory = yield* directoryWith({ "cgroup.procs": `${process.pid}\n` }, ["cpu.shares"])
+      rmSync(join(directory, "platform", "cgroup.procs"))
+      mkdirSync(join(directory, "platform", "cgroup.procs"))
+      const { reason } = yield* Effect.flip(openSlices(directory))
+      assert.include(reason, "EISDIR")
     }).pipe(Effect.scoped)
   )
 

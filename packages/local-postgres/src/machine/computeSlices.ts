@@ -34,7 +34,7 @@ export const ComputeSlice = Context.Reference<Slice | undefined>("@narthex/local
   defaultValue: () => undefined
 })
 
-/** That of an organization. Its id may contain anything. What belongs to no organization is together. */
+/** The group of an organization, whose id may contain anything. Work for no organization shares a group. */
 export const sliceOf = (slices: Slices, org: string | null): Slice => ({
   ...slices,
   group: join(slices.computes, org === null ? "other" : `org-${encodeURIComponent(org)}`)
@@ -60,7 +60,7 @@ export const openSlices = (directory: string) =>
       })
   })
 
-/** How often processes are moved that others have started since. */
+/** How often processes are moved: those that move may start others meanwhile. */
 const rounds = 20
 
 const divide = (directory: string): Slices => {
@@ -110,8 +110,9 @@ export const pidsIn = (group: string): ReadonlyArray<number> => {
 const enter = (group: string, pid: number): void => {
   try {
     writeFileSync(join(group, "cgroup.procs"), String(pid))
-  } catch {
-    // The process has ended.
+  } catch (error) {
+    const ended = error instanceof Error && "code" in error && error.code === "ESRCH"
+    if (!ended) throw error
   }
 }
 
