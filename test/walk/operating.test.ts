@@ -130,7 +130,6 @@ describe("the pages for operators", { tags: needed, timeout: 600_000 }, () => {
       const { it: here, type } = place
       const steps = blocksOf("serving", "Checklist")
       assert.lengthOf(steps, 8)
-      yield* Effect.promise(() => here.type("createuser narthex"))
       for (const step of steps) {
         yield* type(step)
         if (step.includes("deploy/server.env")) adapted(place)
