@@ -97,7 +97,7 @@ const MentionedProjectRecord = Schema.Struct({
   deleted: nullBefore(Schema.Boolean)
 }).annotate({ identifier: "MentionedProject" })
 
-/** What events mention. */
+/** The names of projects, branches and people that events mention. */
 export const NamesRecord = Schema.Struct({
   ...Names.fields,
   projects: Schema.Array(MentionedProjectRecord)

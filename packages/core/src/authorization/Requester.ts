@@ -1,5 +1,5 @@
 /**
- * Who is counted for what a request does in storage: its credential, or the network of its client until that is verified
+ * Who is counted for what a request does in storage: its credential, or the address of its client until that is verified
  * (docs/design/api.md A33).
  */
 import { Context } from "effect"
@@ -15,5 +15,5 @@ export const Requester = Context.Reference<string | null>("@narthex/core/authori
 export const requesterOf = (caller: AnyCaller): string =>
   caller.kind === "session" ? caller.session_id : caller.api_key_id
 
-/** The requester of a request whose credential has not been verified; `null`: no address can be read. */
+/** The requester of a request whose credential has not been verified. Clients whose address cannot be read are one. */
 export const requesterAt = (address: string | null): string => machineOf(address ?? "unknown")

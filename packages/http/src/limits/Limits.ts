@@ -31,8 +31,8 @@ export class Limits extends Context.Service<
     readonly begin: (caller: AnyCaller) => Refusable
     /** The same for a refresh, of which only the session is known, and not that it is still open. */
     readonly beginRefresh: (session: string) => Refusable
-    /** Fails when the failed authentications of this network are over their rate. */
-    readonly fail: (network: string) => Refusable
+    /** Fails when the failed authentications of this address are over their rate. */
+    readonly fail: (address: string) => Refusable
   }
 >()("@narthex/http/limits/Limits") {
   static readonly layer: Layer.Layer<Limits, never, RateLimiter | Transaction> = Layer.effect(
@@ -44,7 +44,7 @@ export class Limits extends Context.Service<
       const calls = settings === null ? undefined : bucketsOf(settings.calls_per_second, callSeconds)
       const failures = settings === null ? undefined : bucketsOf(settings.failures_per_minute / 60, failureSeconds)
 
-      /** Pitfall: one bucket for a session. Its calls would keep it from a refresh. */
+      /** Pitfall: one bucket for a session. Calls would use it up, and keep the session from a refresh. */
       const begin = (key: string): Refusable =>
         Effect.flatMap(inHostTransaction, (hosted) =>
           hosted || calls === undefined ? Effect.void : passing("calls", calls, callSeconds, key)
@@ -52,8 +52,8 @@ export class Limits extends Context.Service<
       return Limits.of({
         begin: (caller) => begin(requesterOf(caller)),
         beginRefresh: (session) => begin(`refresh ${session}`),
-        fail: (network) =>
-          failures === undefined ? Effect.void : passing("failures", failures, failureSeconds, network, true),
+        fail: (address) =>
+          failures === undefined ? Effect.void : passing("failures", failures, failureSeconds, address, true),
         take: Effect.fn("Limits.take")(function* (limit_name, subject) {
           if (settings === null) return undefined
           const [limit, window_seconds] = quotas[limit_name](settings)
@@ -77,7 +77,7 @@ export class Limits extends Context.Service<
   )
 }
 
-/** A bucket of calls holds those of four seconds: a page of the console makes about ten at once. One of failures holds a minute's. */
+/** A bucket of calls holds four seconds' worth: a page of the console makes about ten at once. A bucket of failures holds a minute's. */
 const callSeconds = 4
 const failureSeconds = 60
 

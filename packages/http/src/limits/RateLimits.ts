@@ -23,7 +23,7 @@ export interface RateLimitSettings {
   readonly org_creation_per_minute: number
   readonly org_invitation_creation_per_hour: number
   readonly org_changes_per_minute: number
-  /** On each instance, per session or API key. Those of four seconds may be made at once. */
+  /** On each instance, per session or API key. Calls of four seconds may be made at once. */
   readonly calls_per_second: number
 }
 

@@ -1,5 +1,5 @@
 /**
- * Rates that an instance keeps in memory, by credential or network (docs/design/api.md A34): a bucket of tokens for each key,
+ * Rates that an instance keeps in memory, by credential or address (docs/design/api.md A34): a bucket of tokens for each key,
  * of which a call takes one.
  *
  * The rate limiter of Effect has the same buckets, but its memory keeps the key of every client that has ever called.

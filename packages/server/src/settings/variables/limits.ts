@@ -88,7 +88,7 @@ export const limits = {
       "NARTHEX_LIMIT_CALLS",
       forms.count,
       defaultRateLimits.calls_per_second,
-      "Calls per second, session or API key, and instance. Those of four seconds may be made at once."
+      "Calls per second, session or API key, and instance. Calls of four seconds may be made at once."
     ),
     organization_creation_per_hour: variable(
       "NARTHEX_LIMIT_ORGANIZATION_CREATION",
