@@ -130,8 +130,8 @@ export const statements: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "overviews-foreign-names",
-        find: "where org_id = $1 and id = any ($2::text[]) and deleted_at is null)",
-        put: "where $1::text is not null and id = any ($2::text[]) and deleted_at is null)",
+        find: "from project where org_id = $1 and id = any ($2::text[]))",
+        put: "from project where $1::text is not null and id = any ($2::text[]))",
         why: "Names are those of the organization."
       }
     ]

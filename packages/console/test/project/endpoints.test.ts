@@ -140,7 +140,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
       assert.isFalse(asked().has("status"))
       const all = yield* open("/operations?status=&action=&branch=&endpoint=")
       assert.deepStrictEqual([...asked().keys()], ["limit"])
-      assert.match(said(all.text), /is deleting branch main/)
+      assert.match(said(all.text), /is deleting project /)
       assert.notInclude(all.text, "Show all")
       const query = `status=failed&action=create_branch&branch=${project.branch_id}`
       const { text } = yield* open(`/operations?${query}`)
