@@ -32,6 +32,9 @@ const bothReported = ({ endpoint: one }: Place, { endpoint: other }: Place) =>
     ([row]) => row?.["n"] === 2
   )
 
+/** Milliseconds between two questions to the API, whose rate is 16 a second. */
+const asked = { every: 200 }
+
 /** Milliseconds for two starts of a server and four of computes, on a loaded machine. The limit only detects hangs. */
 const patience = 300_000
 
@@ -60,7 +63,7 @@ layer(Computes.layer, { excludeTestServices: true })("idle computes", (it) => {
           return hourPasses
         })
         yield* restsAfterAnHour
-        yield* eventually("the idle compute to be suspended", isSuspended(quiet))
+        yield* eventually("the idle compute to be suspended", isSuspended(quiet), asked)
         assert.strictEqual(yield* stateOf(busy), "active")
 
         resting.close()
@@ -79,7 +82,7 @@ layer(Computes.layer, { excludeTestServices: true })("idle computes", (it) => {
         assert.isFalse(working.hasEnded(), "the query goes on without the API")
 
         yield* restsAfterAnHour
-        yield* eventually("the idle compute to be suspended", isSuspended(quiet))
+        yield* eventually("the idle compute to be suspended", isSuspended(quiet), asked)
         assert.strictEqual(yield* stateOf(busy), "active")
         assert.isFalse(working.hasEnded())
 
@@ -90,7 +93,7 @@ layer(Computes.layer, { excludeTestServices: true })("idle computes", (it) => {
         assert.lengthOf(yield* Effect.promise(() => within("the query to be found", cancelled)), 1)
         assert.strictEqual(yield* Effect.promise(() => within("the query to end", ended)), "57014")
         canceller.close()
-        yield* eventually("the compute to be suspended once its query has ended", isSuspended(busy))
+        yield* eventually("the compute to be suspended once its query has ended", isSuspended(busy), asked)
         yield* eventually(
           "its session to end",
           Effect.sync(() => working.hasEnded())
