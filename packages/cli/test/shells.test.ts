@@ -47,18 +47,20 @@ describe("completion on a terminal", { tags: ["terminal"] }, () => {
     writeFileSync(join(folder, "script"), scripts.bash)
     const environment = { HOME: folder, PATH: `${folder}:${process.env["PATH"]}`, PS1: "" }
     terminal = await Terminal.run(["bash", "--norc", "-i"], { cwd: folder, columns: 120, environment })
-    terminal.enter(`PS1=; source '${join(folder, "script")}'; echo loa''ded`)
+    terminal.enter(`PS1='ready> '; source '${join(folder, "script")}'; echo loa''ded`)
     await terminal.shows(/^loaded$/m)
     for (const [typed, shown] of [
-      ["open team:sh", /^narthex open team:shop x$/m],
-      ["get team:", /^narthex get team:shop x$/m],
-      ["list --output=js", /^narthex list --output=json x$/m],
-      ["get --output=", /^narthex get --output=json x$/m],
-      ["open 'my sh", /^narthex open 'my shop' x$/m],
-      ['open "my sh', /^narthex open "my shop" x$/m],
-      ["open my\\ sh", /^narthex open my\\ shop x$/m],
-      ["get my", /^narthex get my\\ shop x$/m]
+      ["open team:sh", /^ready> narthex open team:shop x$/m],
+      ["get team:", /^ready> narthex get team:shop x$/m],
+      ["list --output=js", /^ready> narthex list --output=json x$/m],
+      ["get --output=", /^ready> narthex get --output=json x$/m],
+      ["open 'my sh", /^ready> narthex open 'my shop' x$/m],
+      ['open "my sh', /^ready> narthex open "my shop" x$/m],
+      ["open my\\ sh", /^ready> narthex open my\\ shop x$/m],
+      ["get my", /^ready> narthex get my\\ shop x$/m]
     ] as const) {
+      // Bash reads keys as they are typed from its prompt on. Before, the terminal itself shows them.
+      await terminal.shows(/^ready> ?$/m)
       terminal.type(`narthex ${typed}${keys.tab}x`)
       await terminal.shows(shown)
       terminal.type(keys.ctrlC)
