@@ -60,12 +60,12 @@ describe("completion on a terminal", { tags: ["terminal"] }, () => {
       ["get my", /^ready> narthex get my\\ shop x$/m]
     ] as const) {
       // Bash reads keys as they are typed from its prompt on. Before, the terminal itself shows them.
-      await terminal.shows(/^ready> ?$/m)
+      terminal.enter("clear")
+      await terminal.shows(/^ready>\s*$/)
       terminal.type(`narthex ${typed}${keys.tab}x`)
       await terminal.shows(shown)
       terminal.type(keys.ctrlC)
       await terminal.shows(/x\^C$/m)
-      terminal.enter("clear")
     }
   })
 
