@@ -7,7 +7,9 @@ const parts: ReadonlyArray<readonly [of: CatalogedMetric["of"], title: string]> 
   ["requests", "Requests"],
   ["event streams", "Event streams"],
   ["operations", "Operations"],
-  ["proxy", "Proxy"]
+  ["proxy", "Proxy"],
+  ["process", "Process"],
+  ["store", "Store"]
 ]
 
 const labelsOf = ({ labels = {} }: CatalogedMetric) =>

@@ -96,9 +96,9 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["loadLater.ts", "Issuer.ts", "DevProviders.ts", "index.ts"]
   ],
   server: [
-    ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts", "listeners.ts"],
-    ...["ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts", "computeHome.ts", "computes.ts"],
-    ...["devProviders.ts", "identity.ts", "metricCatalog.ts"],
+    ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts", "processMetrics.ts"],
+    ...["listeners.ts", "ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts"],
+    ...["computeHome.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
     ...[
       "references.ts",
       "sumMetrics.ts",

@@ -6,6 +6,7 @@ export { PostgresIpAllowlistStore } from "./allowlist/PostgresIpAllowlistStore.t
 export { PostgresCliGrantStore } from "./cli-login/PostgresCliGrantStore.ts"
 export { Database, type DatabaseOptions, uniqueViolation } from "./database/Database.ts"
 export { type Unusable, whyUnusable } from "./database/whyUnusable.ts"
+export type { ConnectionUse } from "./driver/countingUse.ts"
 export type { Notice } from "./driver/listening.ts"
 export { jsonb } from "./driver/values.ts"
 export { PostgresEventLog } from "./events/PostgresEventLog.ts"

@@ -5,8 +5,8 @@
 import { OperationClass } from "@narthex/core"
 
 export interface CatalogedMetric {
-  /** Which processes have it: those with the API, with the runner, or with the proxy. */
-  readonly of: "event streams" | "operations" | "proxy" | "requests"
+  /** Which processes have it: all, or those with the store, the API, the runner or the proxy. */
+  readonly of: "process" | "store" | "event streams" | "operations" | "proxy" | "requests"
   readonly kind: "counter" | "gauge" | "histogram"
   /** Label → its values, or what they are. */
   readonly labels?: Readonly<Record<string, string>>
@@ -44,6 +44,30 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
   events_tail_lag_seconds: events("histogram", "From an event's instant to its delivery here."),
   events_listen_up: events("gauge", "1 while the log's notifications arrive."),
   events_flush_seconds: events("histogram", "Time of one flush."),
+  process_cpu_seconds_total: {
+    of: "process",
+    kind: "counter",
+    meaning: "CPU time of the process, of user and system."
+  },
+  process_resident_memory_bytes: { of: "process", kind: "gauge", meaning: "Memory of the process in RAM." },
+  process_start_time_seconds: { of: "process", kind: "gauge", meaning: "When the process began, in Unix time." },
+  nodejs_eventloop_delay_seconds: {
+    of: "process",
+    kind: "gauge",
+    labels: { quantile: "`0.5`, `0.99`, `1`" },
+    meaning: "How late the event loop was since the last scrape, by quantile."
+  },
+  store_connections: {
+    of: "store",
+    kind: "gauge",
+    meaning: "Connections that the process may open for statements and transactions on the store."
+  },
+  store_connections_idle: { of: "store", kind: "gauge", meaning: "Connections of these that have no work." },
+  store_connections_waiting: {
+    of: "store",
+    kind: "gauge",
+    meaning: "Statements and transactions that wait for a connection."
+  },
   http_requests_total: {
     of: "requests",
     kind: "counter",

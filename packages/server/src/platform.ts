@@ -10,6 +10,7 @@
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog } from "@narthex/core"
 import { DirectApi, Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
+import { Database } from "@narthex/postgres"
 import { Context, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Addresses } from "./addresses.ts"
@@ -17,6 +18,7 @@ import { layerAdmin } from "./admin.ts"
 import { ClosingServer } from "./ClosingServer.ts"
 import { layerComputes } from "./computes.ts"
 import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
+import { storeMetrics } from "./processMetrics.ts"
 import { layerProxy, ProxyState } from "./proxy.ts"
 import { layerReferences, type Tokens } from "./references.ts"
 import { type Settings, urlOf } from "./settings/Settings.ts"
@@ -152,6 +154,9 @@ export const layerPlatform = (plan: Plan) => {
     })
   )
   const metrics = (own: string) => proxy.metrics(own)
-  const admin = Layer.unwrap(Effect.map(unready(proxy), (reason) => layerAdmin(addresses.admin, reason, metrics)))
+  const sample = storeMetrics(Context.get(storage, Database))
+  const admin = Layer.unwrap(
+    Effect.map(unready(proxy), (reason) => layerAdmin(addresses.admin, reason, metrics, sample))
+  )
   return Layer.merge(withTokens, admin).pipe(Layer.provide(base))
 }

@@ -1,4 +1,7 @@
-/** Sums of metrics in the text format of Prometheus: counters, gauges and histograms of several processes as of one. */
+/**
+ * Sums of metrics in the text format of Prometheus: counters, gauges and histograms of several processes as of one. Of the
+ * instants and delays of processes it is the greatest.
+ */
 
 interface Family {
   /** Its comments: HELP, and TYPE, which is the last. */
@@ -34,14 +37,21 @@ const textOf = (all: Iterable<Family>) =>
     .map((line) => `${line}\n`)
     .join("")
 
-/** One text in which each sample is the sum of those with its name and labels. */
+/** Metrics of which a sum means nothing. */
+const greatest: ReadonlySet<string> = new Set(["nodejs_eventloop_delay_seconds", "process_start_time_seconds"])
+
+/** One text in which each sample is the sum of those with its name and labels, or the greatest of them. */
 export const sumMetrics = (texts: ReadonlyArray<string>): string => {
   const sums = new Map<string, Family>()
   for (const text of texts)
     for (const [name, { comments, samples }] of families(text)) {
       const sum = sums.get(name) ?? { comments, samples: new Map<string, number>() }
       sums.set(name, sum)
-      for (const [key, value] of samples) sum.samples.set(key, (sum.samples.get(key) ?? 0) + value)
+      for (const [key, value] of samples) {
+        const former = sum.samples.get(key)
+        if (former === undefined) sum.samples.set(key, value)
+        else sum.samples.set(key, greatest.has(name) ? Math.max(former, value) : former + value)
+      }
     }
   return textOf(sums.values())
 }

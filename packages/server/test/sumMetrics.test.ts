@@ -21,6 +21,12 @@ describe("sums of metrics", () => {
     )
   })
 
+  it("of the starts and the delays of several processes the greatest is kept", () => {
+    const of = (value: number) =>
+      `# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds ${value}\n# TYPE nodejs_eventloop_delay_seconds gauge\nnodejs_eventloop_delay_seconds{quantile="1"} ${value}\n`
+    assert.strictEqual(sumMetrics([of(2), of(5), of(3)]), of(5))
+  })
+
   it("one text is what it was, and a sample that others do not have stays", () => {
     const other = '# TYPE events_total counter\nevents_total{event="refused"} 5\n'
     assert.strictEqual(sumMetrics(["", text(1, 10, 2)]), text(1, 10, 2))

@@ -22,6 +22,7 @@ import { StorageError, type TransactionRefused } from "@narthex/core"
 import { Context, Effect, Layer, Predicate, Redacted, References, type Scope, Stream, type Tracer } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { attemptOn, HostStatementFailed } from "../driver/Attempt.ts"
+import type { ConnectionUse } from "../driver/countingUse.ts"
 import { listening, type Notice } from "../driver/listening.ts"
 import { type Pipeline, pipelining } from "../driver/pipelining.ts"
 import { transacting } from "../driver/transacting.ts"
@@ -95,6 +96,9 @@ export class Database extends Context.Service<
      * notification and after each `Lost`, which is emitted as soon as the loss is detected. Never ends, never fails.
      */
     readonly listen: (channel: string) => Stream.Stream<Notice>
+
+    /** The connections for statements and transactions at this moment, without those of pipelines and `listen`. */
+    readonly connections: Effect.Effect<ConnectionUse>
   }
 >()("@narthex/postgres/Database") {
   /**
@@ -159,7 +163,7 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
     )
     // Where nothing stays prepared, each statement is parsed again, and a pooler may end one without the limits of a session.
     const shared = prepare ? yield* Effect.mapError(pipelining(connected), failing("Database.layer")) : undefined
-    const { statement, transaction } = transacting(
+    const { statement, transaction, use } = transacting(
       pool,
       options.maxConnections,
       prepare ? undefined : settingLocally(parameters)
@@ -185,6 +189,7 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
       transaction: (work) => spanned("Database.transaction")(transaction(work, failing("Database.transaction"))),
       join: (handle, work) => join(handle, work).pipe(Effect.withSpan("Database.join")),
       joined: Effect.map(attemptOn(pool), (attempt) => attempt?.host !== undefined),
-      listen: (channel) => (listener === undefined ? Stream.never : listening(listener, channel))
+      listen: (channel) => (listener === undefined ? Stream.never : listening(listener, channel)),
+      connections: use
     })
   })

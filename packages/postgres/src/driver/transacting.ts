@@ -10,6 +10,7 @@ import type { PgPool } from "@effect/sql-pg/PgPool"
 import { Cause, Effect, Exit, identity, Scope } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { type Ask, type Attempt, Attempts, attemptOn, dooming, limited, NotDone, provideAttempt } from "./Attempt.ts"
+import { countingUse } from "./countingUse.ts"
 import { takingSlots } from "./takingSlots.ts"
 
 const maxAttempts = 5
@@ -27,12 +28,18 @@ const undoneByServer = (doom: Cause.Cause<unknown> | undefined): boolean =>
 export const transacting = (pool: PgPool, maxConnections: number, onBegin?: string) => {
   const here = attemptOn(pool)
   const withSlot = takingSlots(maxConnections)
+  const { borrowing, use } = countingUse(maxConnections)
 
   const alone: Ask = (text, params) =>
-    limited(
-      withSlot(
-        pool.use((connection) => connection.query(text, params)),
-        identity
+    borrowing((lent) =>
+      limited(
+        withSlot(
+          pool.use((connection) => {
+            lent()
+            return connection.query(text, params)
+          }),
+          identity
+        )
       )
     )
 
@@ -91,26 +98,28 @@ export const transacting = (pool: PgPool, maxConnections: number, onBegin?: stri
     })
 
   const outermost = <A, E, R, E2>(work: Effect.Effect<A, E, R>, failed: (cause: unknown) => E2, left = maxAttempts) => {
-    const once = Effect.uninterruptibleMask((restore) =>
-      Effect.flatMap(Scope.make(), (scope) =>
-        restore(limited(Scope.provide(pool.reserve, scope))).pipe(
-          Effect.mapError(failed),
-          Effect.flatMap((connection) =>
-            settled(
-              connection,
-              (attempt) =>
-                restore(
-                  Effect.andThen(Effect.mapError(begin(connection), failed), provideAttempt(work, pool, attempt))
-                ),
-              failed
-            )
-          ),
-          Effect.onExit((exit) => Scope.close(scope, exit))
+    const once = (lent: () => void) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(Scope.make(), (scope) =>
+          restore(limited(Scope.provide(pool.reserve, scope))).pipe(
+            Effect.mapError(failed),
+            Effect.tap(() => Effect.sync(lent)),
+            Effect.flatMap((connection) =>
+              settled(
+                connection,
+                (attempt) =>
+                  restore(
+                    Effect.andThen(Effect.mapError(begin(connection), failed), provideAttempt(work, pool, attempt))
+                  ),
+                failed
+              )
+            ),
+            Effect.onExit((exit) => Scope.close(scope, exit))
+          )
         )
       )
-    )
     return Effect.flatMap(
-      withSlot(once, failed),
+      borrowing((lent) => withSlot(once(lent), failed)),
       ({ exit, again }): Effect.Effect<A, E | E2, R> => (again && left > 1 ? outermost(work, failed, left - 1) : exit)
     )
   }
@@ -125,5 +134,5 @@ export const transacting = (pool: PgPool, maxConnections: number, onBegin?: stri
         attempt === undefined ? outermost(work, failed) : Effect.onError(work, dooming(attempt))
     )
 
-  return { statement, transaction }
+  return { statement, transaction, use }
 }
