@@ -6,6 +6,7 @@
  * means that a part is off, or is found or generated when the platform is composed; the member's comment says which.
  */
 import { resolve } from "node:path"
+import { defaultQuotas, type QuotaSettings } from "@narthex/core"
 import type { OpenIdProvider } from "@narthex/http"
 import { Config, Effect, Option, type Redacted, Schema } from "effect"
 import { type Circumstances, type Mode, modeOf } from "./mode.ts"
@@ -37,6 +38,8 @@ interface Decided {
   /** `null`: they do not run. Where they are asked for, they are offered in addition to the configured providers. */
   readonly dev_providers: { readonly ports: readonly [number, number] } | null
   readonly region: string
+  /** The documented ones, but for those that are given. */
+  readonly quotas: QuotaSettings
   /** `null`: every limit is off. */
   readonly limits: Given["limits"] | null
   readonly log: Given["log"] & { readonly format: "pretty" | "json" }
@@ -109,6 +112,7 @@ const decided = ({ values }: Reading<typeof variables>, circumstances: Circumsta
     static_computes: values.static_computes ?? [],
     dev_providers: wantsDevProviders(values, circumstances) ? { ports: values.dev_providers.ports } : null,
     region: values.region ?? values.regions[0],
+    quotas: { ...defaultQuotas, ...values.quotas },
     limits: unlimited ? null : values.limits,
     log: { ...log, format: log.format ?? (terminal ? "pretty" : "json") },
     telemetry: telemetry.endpoint === null ? null : { endpoint: telemetry.endpoint, headers: telemetry.headers }
