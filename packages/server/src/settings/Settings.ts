@@ -12,6 +12,7 @@ import { Config, Effect, Option, type Redacted, Schema } from "effect"
 import { type Circumstances, type Mode, modeOf } from "./mode.ts"
 import { type Reading, readVariables } from "./readVariables.ts"
 import { brokenRules, wantsDevProviders } from "./SettingsRules.ts"
+import { unknownVariables } from "./unknownVariables.ts"
 import type { Values } from "./Variable.ts"
 import { variables } from "./variables.ts"
 
@@ -45,6 +46,8 @@ interface Decided {
   readonly log: Given["log"] & { readonly format: "pretty" | "json" }
   /** `null`: off. The exporter reads the other variables of OpenTelemetry itself. */
   readonly telemetry: { readonly endpoint: string; readonly headers: Redacted.Redacted | null } | null
+  /** Sentences about variables that are set and have no effect. */
+  readonly warnings: ReadonlyArray<string>
 }
 
 /**
@@ -90,10 +93,16 @@ export const loadSettings = Effect.fn("loadSettings")(function* ({ standalone, t
   const circumstances = { standalone, production: Option.contains(mode, "production") }
   const reading = yield* readVariables(variables)
   const mistakes = [...reading.mistakes, ...brokenRules(reading, circumstances)]
-  return mistakes.length > 0 ? yield* new InvalidSettings({ mistakes }) : decided(reading, circumstances, terminal)
+  if (mistakes.length > 0) return yield* new InvalidSettings({ mistakes })
+  const warnings = yield* Effect.orElseSucceed(unknownVariables(variables), () => [])
+  return { ...decided(reading, circumstances, terminal), warnings }
 })
 
-const decided = ({ values }: Reading<typeof variables>, circumstances: Circumstances, terminal: boolean): Settings => {
+const decided = (
+  { values }: Reading<typeof variables>,
+  circumstances: Circumstances,
+  terminal: boolean
+): Omit<Settings, "warnings"> => {
   const { database, log, proxy, rate_limits, telemetry, ...rest } = values
   const { tls_cert, tls_key, tls_required, ...listener } = proxy
   const files = tls_cert === null || tls_key === null ? null : { cert: tls_cert, key: tls_key }
