@@ -42,7 +42,7 @@ const rounds = times(1, 100)
 /** In the short form the attackers have few lanes and quotas: what they may make costs minutes of a core. */
 const effort = long ? 1 : 0.1
 const otherOrganizations = times(1, 4)
-const quotas = long ? {} : { NARTHEX_QUOTA_PROJECTS: "8", NARTHEX_QUOTA_BRANCHES: "12", NARTHEX_QUOTA_SANDBOXES: "4" }
+const quotas = long ? {} : { NARTHEX_QUOTA_PROJECTS: "8", NARTHEX_QUOTA_BRANCHES: "12" }
 
 /** Milliseconds between the beginnings of two revocations, which the long form spreads over the attack. */
 const pace = times(0, 4_000)

@@ -77,7 +77,6 @@ const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, 
         cookie_key: master.key("console-cookie"),
         providers: signInProviders(providers),
         trusted_hops: settings.trusted_hops,
-        heartbeat: settings.events.heartbeat,
         development: settings.mode.name === "development"
       })
     })

@@ -23,7 +23,9 @@ const main = withSettings(false, (settings, addresses) =>
         reason: "NARTHEX_PROXY_TOKEN is not set. Set the token that the control plane has."
       })
     // Several processes that one has started share the port of the proxy.
-    const names = process.send === undefined ? (["admin", "proxy"] as const) : (["admin"] as const)
+    const isFirst = process.send === undefined
+    const names = isFirst ? (["admin", "proxy"] as const) : (["admin"] as const)
+    if (isFirst) yield* Effect.forEach(settings.warnings, (sentence) => Effect.logWarning(sentence))
     yield* checkListeners(listenersOf({ ...addresses, dev_providers: null }, settings, names))
     const url = settings.api.internal_url ?? addresses.api.url
     let unready: Unready = Effect.succeed("The control plane has not answered yet.")

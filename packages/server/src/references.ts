@@ -1,7 +1,9 @@
 /** Hands the settings to the references of the core and the API. */
 import {
   AccessPolicy,
+  defaultEventLimits,
   defaultEventSettings,
+  defaultRetention,
   defaultRunnerSettings,
   EmittingRegion,
   EventSettings,
@@ -14,7 +16,7 @@ import {
   SessionPolicy,
   WaitLimit
 } from "@narthex/core"
-import { LoggedRequests, RateLimits, ServerIdentity } from "@narthex/http"
+import { defaultRateLimits, LoggedRequests, RateLimits, ServerIdentity } from "@narthex/http"
 import { placesPerPerson } from "@narthex/local-postgres"
 import { Layer, type Redacted } from "effect"
 import type { Addresses } from "./addresses.ts"
@@ -29,64 +31,31 @@ export interface Tokens {
 }
 
 export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens, cores?: number) => {
-  const { events, limits, operations, proxy } = settings
-  const { classes } = defaultRunnerSettings
-  const shared = settings.compute === "local" ? placesPerPerson(cores) : classes
+  const { limits, operations, proxy } = settings
+  const { branches, computes, deletions, roles } = defaultRunnerSettings.classes
+  const shared = settings.compute === "local" ? placesPerPerson(cores) : { branches, computes }
+  const { streams, ...rates } = limits ?? {}
   return Layer.mergeAll(
     Layer.succeed(AccessPolicy, settings.access),
     Layer.succeed(SessionPolicy, settings.sessions),
-    Layer.succeed(KeyLimit, limits?.keys ?? Number.POSITIVE_INFINITY),
-    Layer.succeed(
-      WaitLimit,
-      limits === null
-        ? null
-        : { waits: limits.waits, org_waits: limits.org_waits, instance_waits: limits.instance_waits }
-    ),
+    limits === null ? Layer.succeed(KeyLimit, Number.POSITIVE_INFINITY) : Layer.empty,
+    limits === null ? Layer.succeed(WaitLimit, null) : Layer.empty,
     Layer.succeed(QuotaPolicy, settings.quotas),
-    Layer.succeed(RateLimits, limits),
+    Layer.succeed(RateLimits, limits === null ? null : { ...defaultRateLimits, ...rates }),
     Layer.succeed(EmittingRegion, RegionId.make(settings.region)),
     Layer.succeed(EventSettings, {
       ...defaultEventSettings,
-      ring_events: events.ring,
-      retention: events.retention,
-      heartbeat: events.heartbeat,
-      max_age: events.stream_max_age,
-      limits:
-        limits === null
-          ? null
-          : {
-              streams: limits.streams,
-              org_streams: limits.org_streams,
-              instance_streams: limits.instance_streams,
-              opens: limits.stream_opens_per_second
-            }
+      retention: settings.events.retention,
+      limits: streams === undefined ? null : { ...defaultEventLimits, streams }
     }),
-    Layer.succeed(RetentionPolicy, settings.retention),
+    Layer.succeed(RetentionPolicy, { ...defaultRetention, ...settings.retention }),
     Layer.succeed(RunnerPolicy, {
       ...defaultRunnerSettings,
-      busy_limit: operations.busy_limit,
-      per_parent: operations.copies_per_parent,
       classes: {
-        computes: {
-          places: operations.computes_places,
-          per_org: operations.computes_per_org ?? shared.computes.per_org,
-          deadline: operations.computes_deadline
-        },
-        roles: {
-          places: operations.roles_places,
-          per_org: operations.roles_per_org,
-          deadline: operations.roles_deadline
-        },
-        branches: {
-          places: operations.branches_places,
-          per_org: operations.branches_per_org ?? shared.branches.per_org,
-          deadline: operations.branches_deadline
-        },
-        deletions: {
-          places: operations.deletions_places,
-          per_org: operations.deletions_per_org,
-          deadline: operations.deletions_deadline
-        }
+        computes: { ...computes, places: operations.computes_places, per_org: shared.computes.per_org },
+        roles: { ...roles, places: operations.roles_places },
+        branches: { ...branches, places: operations.branches_places, per_org: shared.branches.per_org },
+        deletions: { ...deletions, places: operations.deletions_places }
       }
     }),
     Layer.succeed(ProxyAddress, {
@@ -101,7 +70,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
       origin: { trusted_hops: settings.trusted_hops, console_token: tokens.console },
       proxy_token: tokens.proxy,
       cli_latest: version,
-      heartbeat: events.heartbeat
+      heartbeat: defaultEventSettings.heartbeat
     })
   )
 }

@@ -32,6 +32,7 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
       const roles = rolesOf(settings, wanted)
       if (terminal) yield* Effect.addFinalizer(sayStopped) // the first finalizer runs last
       yield* Effect.logInfo(`Mode: ${modeText(settings)}.`)
+      yield* Effect.forEach(settings.warnings, (sentence) => Effect.logWarning(sentence))
       // A standby listens once it has taken over: until then the other process may have the ports.
       const isStandby = settings.compute_standby !== null && roles.includes("runner")
       const listening = [...roles.filter((role) => role !== "runner"), "admin"] as const

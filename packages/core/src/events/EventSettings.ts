@@ -18,7 +18,7 @@ export interface EventLimits {
 }
 
 export interface EventSettings {
-  /** Events that a ring keeps, at most. All instances must have the same value (E21). `NARTHEX_EVENT_RING`. */
+  /** Events that a ring keeps, at most. All instances must have the same value (E21). */
   readonly ring_events: number
   /** Bytes of frames that a ring keeps, at most. All instances must have the same value (E21). */
   readonly ring_bytes: number
@@ -34,7 +34,7 @@ export interface EventSettings {
   readonly yield_after: Duration.Duration
   /** Mean time between heartbeats of an idle stream (E36); each is 80 to 120 % of it. */
   readonly heartbeat: Duration.Duration
-  /** A stream ends after 80 to 100 % of this time (E28). `NARTHEX_STREAM_MAX_AGE`. */
+  /** A stream ends after 80 to 100 % of this time (E28). */
   readonly max_age: Duration.Duration
   /** A stream ends this time before its credential expires (E28). */
   readonly expiry_margin: Duration.Duration

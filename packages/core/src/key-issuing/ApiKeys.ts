@@ -38,7 +38,7 @@ import { SessionStore } from "../sessions/SessionStore.ts"
 import { activeSession } from "../sign-in/activeSession.ts"
 import { Transaction } from "../Transaction.ts"
 
-/** How many valid keys a user may have in one organization (`NARTHEX_LIMIT_KEYS`). */
+/** How many valid keys a user may have in one organization. */
 export const KeyLimit = Context.Reference<number>("@narthex/core/key-issuing/KeyLimit", { defaultValue: () => 1000 })
 
 /** How long an expired key is listed. */

@@ -7,11 +7,11 @@ import type { AnyCaller } from "../authorization/Principal.ts"
 
 /** How many waits may be open at once; `null`: no limit. */
 export interface WaitLimit {
-  /** Of one API key, or of one user through sessions. `NARTHEX_LIMIT_WAITS`. */
+  /** Of one API key, or of one user through sessions. */
   readonly waits: number
-  /** Of one organization. `NARTHEX_LIMIT_ORG_WAITS`. */
+  /** Of one organization. */
   readonly org_waits: number
-  /** Of the instance. `NARTHEX_LIMIT_INSTANCE_WAITS`. */
+  /** Of the instance. */
   readonly instance_waits: number
 }
 

@@ -6,11 +6,13 @@
  * means that a part is off, or is found or generated when the platform is composed; the member's comment says which.
  */
 import { resolve } from "node:path"
+import { defaultQuotas, type QuotaSettings } from "@narthex/core"
 import type { OpenIdProvider } from "@narthex/http"
 import { Config, Effect, Option, type Redacted, Schema } from "effect"
 import { type Circumstances, type Mode, modeOf } from "./mode.ts"
 import { type Reading, readVariables } from "./readVariables.ts"
 import { brokenRules, wantsDevProviders } from "./SettingsRules.ts"
+import { unknownVariables } from "./unknownVariables.ts"
 import type { Values } from "./Variable.ts"
 import { variables } from "./variables.ts"
 
@@ -37,11 +39,15 @@ interface Decided {
   /** `null`: they do not run. Where they are asked for, they are offered in addition to the configured providers. */
   readonly dev_providers: { readonly ports: readonly [number, number] } | null
   readonly region: string
+  /** The documented ones, but for those that are given. */
+  readonly quotas: QuotaSettings
   /** `null`: every limit is off. */
   readonly limits: Given["limits"] | null
   readonly log: Given["log"] & { readonly format: "pretty" | "json" }
   /** `null`: off. The exporter reads the other variables of OpenTelemetry itself. */
   readonly telemetry: { readonly endpoint: string; readonly headers: Redacted.Redacted | null } | null
+  /** Sentences about variables that are set and have no effect. */
+  readonly warnings: ReadonlyArray<string>
 }
 
 /**
@@ -87,10 +93,16 @@ export const loadSettings = Effect.fn("loadSettings")(function* ({ standalone, t
   const circumstances = { standalone, production: Option.contains(mode, "production") }
   const reading = yield* readVariables(variables)
   const mistakes = [...reading.mistakes, ...brokenRules(reading, circumstances)]
-  return mistakes.length > 0 ? yield* new InvalidSettings({ mistakes }) : decided(reading, circumstances, terminal)
+  if (mistakes.length > 0) return yield* new InvalidSettings({ mistakes })
+  const warnings = yield* Effect.orElseSucceed(unknownVariables(variables), () => [])
+  return { ...decided(reading, circumstances, terminal), warnings }
 })
 
-const decided = ({ values }: Reading<typeof variables>, circumstances: Circumstances, terminal: boolean): Settings => {
+const decided = (
+  { values }: Reading<typeof variables>,
+  circumstances: Circumstances,
+  terminal: boolean
+): Omit<Settings, "warnings"> => {
   const { database, log, proxy, rate_limits, telemetry, ...rest } = values
   const { tls_cert, tls_key, tls_required, ...listener } = proxy
   const files = tls_cert === null || tls_key === null ? null : { cert: tls_cert, key: tls_key }
@@ -109,6 +121,7 @@ const decided = ({ values }: Reading<typeof variables>, circumstances: Circumsta
     static_computes: values.static_computes ?? [],
     dev_providers: wantsDevProviders(values, circumstances) ? { ports: values.dev_providers.ports } : null,
     region: values.region ?? values.regions[0],
+    quotas: { ...defaultQuotas, ...values.quotas },
     limits: unlimited ? null : values.limits,
     log: { ...log, format: log.format ?? (terminal ? "pretty" : "json") },
     telemetry: telemetry.endpoint === null ? null : { endpoint: telemetry.endpoint, headers: telemetry.headers }

@@ -6,6 +6,7 @@ import {
   KeyLimit,
   ProxyAddress,
   QuotaPolicy,
+  RetentionPolicy,
   SessionPolicy,
   WaitLimit
 } from "@narthex/core"
@@ -57,30 +58,12 @@ describe("settings without any variable", () => {
       assert.strictEqual(Duration.toMinutes(sessions.jwt_lifetime), 15)
       assert.strictEqual(Duration.toHours(sessions.window), 12)
       assert.deepStrictEqual([sessions.reuse, sessions.id_token_replay], ["observe", "allow"])
-      assert.strictEqual(events.ring, 1024)
+      assert.strictEqual(Duration.toHours(events.retention), 24)
       assert.deepStrictEqual(limits, {
-        exchange_per_minute: 300,
-        cli_exchange_per_minute: 120,
-        failures_per_minute: 600,
-        reports_per_hour: 60,
-        refresh_per_minute: 120,
-        key_creation_per_hour: 600,
         creation_per_minute: 240,
         org_creation_per_minute: 1200,
-        invitation_creation_per_hour: 200,
-        org_invitation_creation_per_hour: 400,
-        changes_per_minute: 600,
-        org_changes_per_minute: 3000,
         calls_per_second: 16,
-        organization_creation_per_hour: 60,
-        keys: 1000,
-        streams: 100,
-        org_streams: 1000,
-        instance_streams: 10_000,
-        waits: 100,
-        org_waits: 500,
-        instance_waits: 5000,
-        stream_opens_per_second: 50
+        streams: 100
       })
     })
   )
@@ -137,7 +120,8 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(Context.get(references, EventSettings), EventSettings.defaultValue())
       assert.strictEqual(Context.get(references, KeyLimit), KeyLimit.defaultValue())
       assert.deepStrictEqual(Context.get(references, WaitLimit), WaitLimit.defaultValue())
-      assert.include(Context.get(references, RateLimits), defaultRateLimits)
+      assert.deepStrictEqual(Context.get(references, RateLimits), defaultRateLimits)
+      assert.deepStrictEqual(Context.get(references, RetentionPolicy), RetentionPolicy.defaultValue())
       assert.deepStrictEqual(Context.get(references, QuotaPolicy), defaultQuotas)
       assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
     })

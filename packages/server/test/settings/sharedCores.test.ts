@@ -33,12 +33,4 @@ describe("the cores of a machine", () => {
       assert.deepStrictEqual(yield* placesWith({ NARTHEX_COMPUTE: "memory" }), all)
     })
   )
-
-  it.effect("a setting decides for every kind of compute", () =>
-    Effect.gen(function* () {
-      const given = { NARTHEX_COMPUTES_PER_ORG: "7", NARTHEX_BRANCHES_PER_ORG: "3" }
-      for (const NARTHEX_COMPUTE of ["local", "memory"])
-        assert.deepStrictEqual(yield* placesWith({ ...given, NARTHEX_COMPUTE }), [7, 3])
-    })
-  )
 })

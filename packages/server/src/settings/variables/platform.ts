@@ -58,12 +58,6 @@ export const platform = {
     "The Postgres programs of the embedded store and of local computes: `system`, `npm`, or a directory with `postgres` and `initdb`."
   ),
   retention: {
-    operations: variable(
-      "NARTHEX_OPERATION_RETENTION",
-      forms.duration,
-      defaultRetention.operations,
-      "How long operations are kept after their end."
-    ),
     records: variable(
       "NARTHEX_RECORD_RETENTION",
       forms.duration,
@@ -72,29 +66,11 @@ export const platform = {
     )
   },
   operations: {
-    computes_deadline: variable(
-      "NARTHEX_COMPUTES_DEADLINE",
-      forms.duration,
-      classes.computes.deadline,
-      "How long one try to start or stop a compute may take. Then it is stopped and tried again."
-    ),
     computes_places: variable(
       "NARTHEX_COMPUTES_PLACES",
       forms.count,
       classes.computes.places,
       "How many computes an instance starts and stops at once."
-    ),
-    computes_per_org: optional(
-      "NARTHEX_COMPUTES_PER_ORG",
-      forms.count,
-      `${classes.computes.per_org}; with local computes one for each core, 2 to 8`,
-      "How many of them are for one person's organizations together, over all instances."
-    ),
-    roles_deadline: variable(
-      "NARTHEX_ROLES_DEADLINE",
-      forms.duration,
-      classes.roles.deadline,
-      "How long one try to change the roles of a running branch may take. Then it is stopped and tried again."
     ),
     roles_places: variable(
       "NARTHEX_ROLES_PLACES",
@@ -102,59 +78,17 @@ export const platform = {
       classes.roles.places,
       "On how many branches an instance changes roles at once."
     ),
-    roles_per_org: variable(
-      "NARTHEX_ROLES_PER_ORG",
-      forms.count,
-      classes.roles.per_org,
-      "How many of them are for one person's organizations together, over all instances."
-    ),
-    branches_deadline: variable(
-      "NARTHEX_BRANCHES_DEADLINE",
-      forms.duration,
-      classes.branches.deadline,
-      "How long one try to create or reset a branch may take. Then it is stopped and tried again."
-    ),
     branches_places: variable(
       "NARTHEX_BRANCHES_PLACES",
       forms.count,
       classes.branches.places,
       "How many branches an instance creates and resets at once."
     ),
-    branches_per_org: optional(
-      "NARTHEX_BRANCHES_PER_ORG",
-      forms.count,
-      `${classes.branches.per_org}; with local computes one for each two cores, 2 to 4`,
-      "How many of them are for one person's organizations together, over all instances."
-    ),
-    deletions_deadline: variable(
-      "NARTHEX_DELETIONS_DEADLINE",
-      forms.duration,
-      classes.deletions.deadline,
-      "How long one try to stop and remove a deleted branch may take. Then it is stopped and tried again."
-    ),
     deletions_places: variable(
       "NARTHEX_DELETIONS_PLACES",
       forms.count,
       classes.deletions.places,
       "How many deleted branches an instance removes at once."
-    ),
-    deletions_per_org: variable(
-      "NARTHEX_DELETIONS_PER_ORG",
-      forms.count,
-      classes.deletions.per_org,
-      "How many of them are for one person's organizations together, over all instances."
-    ),
-    copies_per_parent: variable(
-      "NARTHEX_COPIES_PER_PARENT",
-      forms.count,
-      defaultRunnerSettings.per_parent,
-      "How many copies of one branch run at once, over all instances."
-    ),
-    busy_limit: variable(
-      "NARTHEX_BUSY_LIMIT",
-      forms.duration,
-      defaultRunnerSettings.busy_limit,
-      "How long an operation waits for a machine that has no room for it. Then it fails."
     )
   },
   allowlist: {
@@ -172,29 +106,11 @@ export const platform = {
     )
   },
   events: {
-    ring: variable(
-      "NARTHEX_EVENT_RING",
-      forms.count,
-      defaultEventSettings.ring_events,
-      "How many events of each organization are kept in memory for clients that resume."
-    ),
     retention: variable(
       "NARTHEX_EVENT_RETENTION",
       forms.duration,
       defaultEventSettings.retention,
       "How long the event log retains events."
-    ),
-    heartbeat: variable(
-      "NARTHEX_EVENT_HEARTBEAT",
-      forms.duration,
-      defaultEventSettings.heartbeat,
-      "How long an event stream is silent before a heartbeat is sent."
-    ),
-    stream_max_age: variable(
-      "NARTHEX_STREAM_MAX_AGE",
-      forms.duration,
-      defaultEventSettings.max_age,
-      "The longest life of an event stream. A stream also ends when its session token expires."
     )
   }
 }

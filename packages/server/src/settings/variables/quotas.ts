@@ -7,47 +7,17 @@ export const quotas = {
   quotas: {
     projects: variable("NARTHEX_QUOTA_PROJECTS", forms.count, defaultQuotas.projects, "Projects of an organization."),
     branches: variable("NARTHEX_QUOTA_BRANCHES", forms.count, defaultQuotas.branches, "Branches of an organization."),
-    branches_per_project: variable(
-      "NARTHEX_QUOTA_BRANCHES_PER_PROJECT",
-      forms.count,
-      defaultQuotas.branches_per_project,
-      "Branches of a project."
-    ),
-    sandboxes: variable(
-      "NARTHEX_QUOTA_SANDBOXES",
-      forms.count,
-      defaultQuotas.sandboxes,
-      "Sandboxes and other branches that expire, of an organization."
-    ),
     endpoints: variable(
       "NARTHEX_QUOTA_ENDPOINTS",
       forms.count,
       defaultQuotas.endpoints,
       "Endpoints of an organization."
     ),
-    credentials_per_branch: variable(
-      "NARTHEX_QUOTA_CREDENTIALS_PER_BRANCH",
-      forms.count,
-      defaultQuotas.credentials_per_branch,
-      "Database credentials of a branch."
-    ),
     running_computes: variable(
       "NARTHEX_QUOTA_RUNNING_COMPUTES",
       forms.count,
       defaultQuotas.running_computes,
       "Computes of an organization that run at the same time."
-    ),
-    members: variable(
-      "NARTHEX_QUOTA_MEMBERS",
-      forms.count,
-      defaultQuotas.members,
-      "Members and pending invitations of an organization."
-    ),
-    invitations: variable(
-      "NARTHEX_QUOTA_INVITATIONS",
-      forms.count,
-      defaultQuotas.invitations,
-      "Pending invitations of an organization."
     ),
     organizations: variable(
       "NARTHEX_QUOTA_ORGANIZATIONS",
