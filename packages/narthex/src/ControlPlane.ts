@@ -5,6 +5,7 @@ import { layerControlPlane, layerCore, layerWork, type Services } from "./compos
 import { layerLog } from "./composition/logging.ts"
 import { aFunction, optional } from "./failures/Form.ts"
 import { closedFailure, invalidOptions, toStartFailure } from "./failures/failures.ts"
+import { placing } from "./failures/placing.ts"
 import { type Authenticate, makeAuthenticate } from "./host/Caller.ts"
 import { aNodeRequest, aNodeResponse, aRequest } from "./host/clientForms.ts"
 import { type MakeClient, makeClients } from "./host/clients.ts"
@@ -122,10 +123,10 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
     return closing
   }
 
-  const fetch = async (request: Request) => {
+  const fetch = placing("fetch", async (request: Request) => {
     requireForm("request", request, aRequest)
     return answered(request)
-  }
+  })
   const node: NodeHandler = (request, response, next) => {
     requireForm("request", request, aNodeRequest)
     requireForm("response", response, aNodeResponse)
@@ -163,5 +164,7 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
  * const client = cp.client(await cp.sessions.start(ada))
  * const { project } = await client.projects.create({ name: "shop" })
  */
-export const createControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> =>
-  (await startControlPlane(options)).plane
+export const createControlPlane: (options?: ControlPlaneOptions) => Promise<ControlPlane> = placing(
+  "createControlPlane",
+  async (options = {}) => (await startControlPlane(options)).plane
+)

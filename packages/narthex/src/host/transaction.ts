@@ -1,4 +1,5 @@
 /** The host's own calls inside a transaction that the host has begun (docs/design/events.md E40 to E46). */
+import { type NarthexError, place, siteOf } from "@narthex/api"
 import { Transaction } from "@narthex/core"
 import { type Context, Effect } from "effect"
 import type { Services } from "../composition/layerControlPlane.ts"
@@ -107,11 +108,11 @@ const handle: Form = {
 /** The API for requests that are part of the transaction with this context. */
 type Within = (context: Context.Context<never>) => (request: Request) => Promise<Response>
 
-export const makeTransaction =
-  (run: Run, closed: AbortSignal, within: Within, basePath: string): InTransaction =>
-  async (tx, work) => {
+export const makeTransaction = (run: Run, closed: AbortSignal, within: Within, basePath: string): InTransaction => {
+  const begin = <A>(tx: object, work: (inside: Inside) => Promise<A>) => {
     requireForm("tx", tx, handle)
     requireForm("work", work, aFunction)
+    let broken: NarthexError | undefined
     const inside = Effect.flatMap(Effect.context<Services>(), (context) =>
       Effect.tryPromise({
         try: async () => {
@@ -120,7 +121,7 @@ export const makeTransaction =
           const client = makeClients(requests.fetch, basePath, { retries: false })
           try {
             const value = await work(callsOf(calls.run, client))
-            const broken = requests.end()
+            broken = requests.end()
             if (broken !== undefined) throw broken
             return value
           } finally {
@@ -128,10 +129,10 @@ export const makeTransaction =
             calls.end()
           }
         },
-        catch: (error) => new Thrown(error)
+        catch: (error) => (error === broken ? broken : new Thrown(error))
       })
     )
-    const outcome = await run(
+    return run(
       Transaction.use(({ within }) => within(tx, inside)).pipe(
         Effect.map((value) => ({ value })),
         Effect.catchIf(
@@ -140,6 +141,16 @@ export const makeTransaction =
         )
       )
     )
+  }
+  const transaction = async <A>(tx: object, work: (inside: Inside) => Promise<A>) => {
+    let outcome: { readonly value: A } | Thrown
+    try {
+      outcome = await begin(tx, work)
+    } catch (error) {
+      throw place(error, "transaction", siteOf(transaction))
+    }
     if (outcome instanceof Thrown) throw outcome.error
     return outcome.value
   }
+  return transaction
+}
