@@ -55,6 +55,7 @@ export type { ClientSession } from "./client/ClientSession.ts"
 export type { ClientSettings, NarthexCalls } from "./client/makeClient.ts"
 export * from "./client/NarthexClient.ts"
 export { type Page, PageRepeated, pages } from "./client/pages.ts"
+export type * as Answers from "./client/promises/answers.ts"
 export * from "./client/promises/createClient.ts"
 export type {
   ClientEvent,
@@ -65,6 +66,7 @@ export type {
   OperationClient
 } from "./client/promises/following.ts"
 export * from "./client/promises/isErrorOf.ts"
+export type * from "./client/promises/Method.ts"
 export type * from "./client/promises/PromiseClient.ts"
 export { defaultRetries, type RetrySettings } from "./client/retries.ts"
 export { makeSessionKeeper, type SessionKeeper } from "./client/SessionKeeper.ts"

@@ -44,12 +44,19 @@ export interface ControlPlane extends AsyncDisposable {
    */
   readonly client: MakeClient
   // The host's own calls. They skip authorization, because the host is the authority; nothing else does.
+  /** People whom the host has authenticated: `ensure` makes their accounts. */
   readonly people: People
+  /** Sessions of the API: begun for people of `people` or with an id token, and ended. */
   readonly sessions: Sessions
+  /** Who calls, by a credential of the API. The caller then says what the credential may do. */
   readonly authenticate: Authenticate
+  /** Whether the rules of a project admit an address. */
   readonly ipAllowlist: IpAllowlist
+  /** Follows the events of an organization or a project, and publishes events of the host. */
   readonly events: Events & Publishing
+  /** Waits for work that takes time. */
   readonly operations: Operations
+  /** Runs calls inside a database transaction of the host. */
   readonly transaction: InTransaction
   /**
    * Ends it in order: new requests are refused, streams are told to reconnect, calls in flight finish, operations are given

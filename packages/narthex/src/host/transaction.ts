@@ -15,10 +15,15 @@ import { makeRun, type Run } from "./Run.ts"
 
 /** What can be done in the transaction. It ends with the callback. */
 export interface Inside {
+  /** People whom the host has authenticated. */
   readonly people: People
+  /** Sessions of the API. They are valid once the transaction has committed. */
   readonly sessions: Sessions
+  /** Who calls, as the transaction reads it. */
   readonly authenticate: Authenticate
+  /** Whether the rules of a project admit an address, as the transaction reads them. */
   readonly ipAllowlist: IpAllowlist
+  /** Publishes events, which commit with the transaction. */
   readonly events: Publishing
   /**
    * The client of the API, under its authorization, whose changes are part of the transaction: projects, keys,

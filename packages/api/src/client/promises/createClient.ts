@@ -20,15 +20,17 @@ import type { ClientSettings } from "../makeClient.ts"
 import { NarthexClient } from "../NarthexClient.ts"
 import { type Page, pages } from "../pages.ts"
 import type { RetrySettings } from "../retries.ts"
+import type * as Answers from "./answers.ts"
 import { type ClientEndpoint, clientEndpoints } from "./endpoints.ts"
 import { type Following, iterated, type OperationClient, subscriptionOf } from "./following.ts"
 import { problemOfAwaited, problemOfCall, problemOfClient, problemOfFollow, problemOfWait } from "./givenOptions.ts"
 import { invalidInput } from "./invalidInput.ts"
-import type { CallOptions, Client } from "./PromiseClient.ts"
+import type { CallOptions } from "./Method.ts"
+import type { Client } from "./PromiseClient.ts"
 import { toNarthexError } from "./toNarthexError.ts"
 
 /** A session as `auth.exchange` answers it. */
-export type SessionJson = typeof SessionAnswer.Encoded
+export type SessionJson = Answers.SessionAnswer
 
 export interface ClientOptions {
   /** Where the API is, without `/v1`. */
