@@ -9,6 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { openApiDocument, problemCatalog } from "@narthex/api"
 import { settingsMarkdown } from "@narthex/server"
+import { clientTypeModules } from "./clientTypes.ts"
 import { commandLineTables, commandsPage } from "./commands.ts"
 import { eventsPage } from "./events.ts"
 import { guideModules } from "./guides.ts"
@@ -179,6 +180,7 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage,
+  ...clientTypeModules,
   ...guideModules
 }
 

@@ -251,10 +251,11 @@ describe("structure", () => {
     assert.deepStrictEqual(copies, [])
   })
 
-  it("no file is longer than 300 lines", () => {
-    const long = files("{packages,test,examples,bench,scripts}/**/*.{ts,tsx,css}").filter(
-      (file) => readFileSync(resolve(root, file), "utf8").split("\n").length > 301
-    )
+  it("no file is longer than 300 lines, unless a program wrote it", () => {
+    const long = files("{packages,test,examples,bench,scripts}/**/*.{ts,tsx,css}").filter((file) => {
+      const text = readFileSync(resolve(root, file), "utf8")
+      return text.split("\n").length > 301 && !text.startsWith("// Generated from ")
+    })
     assert.deepStrictEqual(long, [])
   })
 

@@ -72,6 +72,27 @@ export class Consumer {
     )
   }
 
+  /** The same with pnpm, which finds the dependencies of a tarball in the registry unless they are overridden. */
+  async installWithPnpm(pack: Package, overridden: ReadonlyArray<Package>, folder: string): Promise<Ran> {
+    const fileOf = (it: Package) => `file:${join(folder, tarballOf(it))}`
+    const dependencies = { [pack.manifest.name]: fileOf(pack), effect: installedVersion("effect") }
+    writeFileSync(join(this.folder, "package.json"), JSON.stringify({ name: "consumer", type: "module", dependencies }))
+    const overrides = Object.fromEntries(overridden.map((it) => [it.manifest.name, fileOf(it)]))
+    // JSON is YAML.
+    writeFileSync(join(this.folder, "pnpm-workspace.yaml"), JSON.stringify({ overrides }))
+    const args = [
+      "exec",
+      "--yes",
+      "--prefer-offline",
+      "--package=pnpm@12.21.0",
+      "--",
+      "pnpm",
+      "install",
+      "--no-optional"
+    ]
+    return run("npm", args, this.folder)
+  }
+
   /**
    * Unpacks the tarballs of packages in `folder`, and links what they depend on, and `others`, to the packages of this
    * checkout: as `install`, without npm and without a registry. Optional peers are missing, as after `npm install`.

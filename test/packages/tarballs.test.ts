@@ -159,6 +159,25 @@ if (packed)
       assert.isAbove(calls, 30)
     })
 
+    it("pnpm installs the library with overrides, as the README says", async () => {
+      const consumer = new Consumer()
+      try {
+        for (const pack of libraries.filter(({ manifest }) => manifest.name === "narthex")) {
+          const others = withDependencies(pack).filter((it) => it !== pack)
+          const installed = await consumer.installWithPnpm(pack, others, folder)
+          assert.strictEqual(installed.status, 0, installed.output)
+        }
+        consumer.write(
+          "first.mjs",
+          'import { createControlPlane } from "narthex"\nawait (await createControlPlane()).close()\n'
+        )
+        const { output, status } = await run(process.execPath, ["first.mjs"], consumer.folder)
+        assert.strictEqual(status, 0, output)
+      } finally {
+        consumer.remove()
+      }
+    })
+
     it("a consumer runs the contracts of the storage ports with the test runner of Node", async () => {
       const { output, status } = await run(process.execPath, ["--test", "contracts.ts"], embedder.folder)
       assert.strictEqual(status, 0, output)

@@ -54,6 +54,7 @@ export type { ClientSession } from "./client/ClientSession.ts"
 export type { ClientSettings, NarthexCalls } from "./client/makeClient.ts"
 export * from "./client/NarthexClient.ts"
 export { type Page, PageRepeated, pages } from "./client/pages.ts"
+export type * as Answers from "./client/promises/answers.ts"
 export * from "./client/promises/createClient.ts"
 export type {
   ClientEvent,
@@ -64,6 +65,7 @@ export type {
   OperationClient
 } from "./client/promises/following.ts"
 export * from "./client/promises/isErrorOf.ts"
+export type * from "./client/promises/Method.ts"
 export type * from "./client/promises/PromiseClient.ts"
 export { defaultRetries, type RetrySettings } from "./client/retries.ts"
 export { makeSessionKeeper, type SessionKeeper } from "./client/SessionKeeper.ts"
@@ -90,6 +92,7 @@ export { openApiDocument } from "./openapi/openApiDocument.ts"
 export * from "./problems/NarthexError.ts"
 export * from "./problems/OtherProblem.ts"
 export * from "./problems/Problems.ts"
+export { place, siteOf } from "./problems/placing.ts"
 export * from "./problems/problemCatalog.ts"
 export * from "./rules/Authentication.ts"
 export * from "./rules/endpointRules.ts"

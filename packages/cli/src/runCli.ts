@@ -11,6 +11,7 @@ import { version } from "./environment/version.ts"
 import { exitCodes } from "./failures/exitCodes.ts"
 import type { Exited, Reported } from "./failures/LocalFailure.ts"
 import { helpArguments } from "./help/helpArguments.ts"
+import { usualNames } from "./input/usualNames.ts"
 import { Output } from "./output/Output.ts"
 import { presenter } from "./output/presenter.ts"
 
@@ -19,7 +20,7 @@ export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string
   const latest = yield* LatestVersion
   // Completion prints candidates only: no notice, no error.
   const completes = args[0] === hiddenCommand
-  const code = yield* (completes ? completing(args.slice(1)) : running(args)).pipe(
+  const code = yield* (completes ? completing(args.slice(1)) : running(usualNames(args))).pipe(
     Effect.as<number>(exitCodes.ok.code),
     Effect.catch((failure) => Effect.succeed(exitCodeOf(failure))),
     Effect.catchDefect((defect) =>

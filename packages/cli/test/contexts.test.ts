@@ -123,6 +123,10 @@ describe("org and context", () => {
       assert.deepStrictEqual(JSON.parse(project.stdout), { url: `${home}/${shop}` })
       assert.match(project.stderr, /No browser could be opened/)
       assert.deepStrictEqual(opened, [home])
+      const page = yield* run(["project", "get", shop, "--web"], { open })
+      assert.deepStrictEqual(page, { code: 0, stdout: `${home}/${shop}\n`, stderr: "" })
+      assert.strictEqual((yield* run(["org", "get", "--web"], { open })).stdout, `${home}\n`)
+      assert.deepStrictEqual(opened, [home, `${home}/${shop}`, home])
     }).pipe(Effect.scoped)
   )
 

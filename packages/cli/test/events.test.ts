@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Envelope, OrgId, ProjectId, RegionId } from "@narthex/api"
+import { BranchId, Envelope, OrgId, ProjectId, RegionId } from "@narthex/api"
 import { DateTime, Effect, Fiber, Schema } from "effect"
 import { eventually, within } from "../../../test/harness/eventually.ts"
 import type { ControlPlane } from "./support/ControlPlane.ts"
-import { acme, shop } from "./support/records.ts"
+import { acme, branch, project, shop } from "./support/records.ts"
 import { problem } from "./support/replies.ts"
 import type { Run } from "./support/runNarthex.ts"
 import { signedIn } from "./support/signedIn.ts"
@@ -28,6 +28,34 @@ const started = envelope(1, "operation.updated.v1", {
 })
 const gap = envelope(2, "resume.gap.v1", { reason: "too_old" })
 const overflow = envelope(3, "overflow.v1", { dropped: 7 })
+
+const branchId = BranchId.make("br-01hzx0000000000000000000bb")
+
+/** A terminal's lines for these events, on a plane whose project and branch have names. */
+const rowsOf = (frames: ReadonlyArray<Envelope>, columns: number, until: RegExp) =>
+  Effect.gen(function* () {
+    const { plane, run } = yield* signedIn
+    plane.instead = ({ method, path }) => {
+      if (method !== "GET" || path.endsWith("/events")) return undefined
+      if (path === `/v1/projects/${shop}`)
+        return { status: 200, body: { project: project({ id: shop, name: "shop", region: "eu" }) } }
+      return path.endsWith(branchId)
+        ? { status: 200, body: { branch: { ...branch(shop), name: "preview", id: branchId } } }
+        : undefined
+    }
+    const rows: Array<string> = []
+    const running = yield* Effect.forkChild(
+      run(["events", "tail"], { onAnswer: (row) => rows.push(row), terminal: true, columns })
+    )
+    yield* untilStreaming(plane)
+    for (const frame of frames) plane.send(frame)
+    yield* eventually(
+      `${until} in the output`,
+      Effect.sync(() => until.test(rows.join("\n")))
+    )
+    yield* Fiber.interrupt(running)
+    return { rows, asked: plane.requests.filter(({ path }) => !path.endsWith("/events")).map(({ path }) => path) }
+  })
 
 const untilStreaming = (plane: ControlPlane): Effect.Effect<void> =>
   eventually(
@@ -57,6 +85,54 @@ const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, u
     yield* Fiber.interrupt(running)
     return { printed, plane }
   })
+
+describe("events tail on a terminal", () => {
+  const moved = (n: number, status: string, at: string) =>
+    new Envelope({
+      ...envelope(n, "operation.updated.v1", {
+        operation_id: "op-1",
+        action: "create_branch",
+        branch_id: branchId,
+        status
+      }),
+      at: DateTime.makeUnsafe(at)
+    })
+  const story = [
+    moved(1, "scheduling", "2026-11-20T10:42:02.300Z"),
+    moved(2, "running", "2026-11-20T10:42:02.700Z"),
+    moved(3, "finished", "2026-11-20T10:42:03.100Z")
+  ]
+
+  it.live("a line has the local time, the names of project and branch, and how long the work took", () =>
+    Effect.gen(function* () {
+      const { asked, rows } = yield* rowsOf(story, 100, /finished/)
+      const time = (second: string) => new Date(`2026-11-20T10:42:${second}Z`).toLocaleTimeString("en-GB")
+      assert.deepStrictEqual(rows, [
+        `${time("02.300")}  shop  create branch preview  scheduling`,
+        `${time("02.700")}  shop  create branch preview  running`,
+        `${time("03.100")}  shop  create branch preview  finished 0.4 s`
+      ])
+      assert.deepStrictEqual(asked, [`/v1/projects/${shop}`, `/v1/projects/${shop}/branches/${branchId}`])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a line is cut to the terminal, and an event without an operation shows its type and data", () =>
+    Effect.gen(function* () {
+      const paid = envelope(1, "invoice.paid.v1", { amount: 3, note: "for the whole of the month of November" })
+      const { rows } = yield* rowsOf([paid], 60, /paid/)
+      assert.lengthOf(rows[0] ?? "", 60)
+      assert.match(rows[0] ?? "", /^\d\d:\d\d:\d\d {2}shop {2}invoice\.paid\.v1 {2}\{"amount":3,.*…$/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a project whose name cannot be read is shown by a part of its id", () =>
+    Effect.gen(function* () {
+      const elsewhere = new Envelope({ ...started, project_id: ProjectId.make("prj-01hzx0000000000000000000zz") })
+      const { rows } = yield* rowsOf([elsewhere], 100, /running/)
+      assert.match(rows[0] ?? "", /^\d\d:\d\d:\d\d {2}prj-\S*…\S*zz {2}start compute {2}running$/)
+    }).pipe(Effect.scoped)
+  )
+})
 
 describe("events tail", () => {
   it.live("events tail prints one line per event", () =>

@@ -5,6 +5,7 @@ import { layerControlPlane, layerCore, layerWork, type Services } from "./compos
 import { layerLog } from "./composition/logging.ts"
 import { aFunction, optional } from "./failures/Form.ts"
 import { closedFailure, invalidOptions, toStartFailure } from "./failures/failures.ts"
+import { placing } from "./failures/placing.ts"
 import { type Authenticate, makeAuthenticate } from "./host/Caller.ts"
 import { aNodeRequest, aNodeResponse, aRequest } from "./host/clientForms.ts"
 import { type MakeClient, makeClients } from "./host/clients.ts"
@@ -43,12 +44,19 @@ export interface ControlPlane extends AsyncDisposable {
    */
   readonly client: MakeClient
   // The host's own calls. They skip authorization, because the host is the authority; nothing else does.
+  /** People whom the host has authenticated: `ensure` makes their accounts. */
   readonly people: People
+  /** Sessions of the API: begun for people of `people` or with an id token, and ended. */
   readonly sessions: Sessions
+  /** Who calls, by a credential of the API. The caller then says what the credential may do. */
   readonly authenticate: Authenticate
+  /** Whether the rules of a project admit an address. */
   readonly ipAllowlist: IpAllowlist
+  /** Follows the events of an organization or a project, and publishes events of the host. */
   readonly events: Events & Publishing
+  /** Waits for work that takes time. */
   readonly operations: Operations
+  /** Runs calls inside a database transaction of the host. */
   readonly transaction: InTransaction
   /**
    * Ends it in order: new requests are refused, streams are told to reconnect, calls in flight finish, operations are given
@@ -122,10 +130,10 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
     return closing
   }
 
-  const fetch = async (request: Request) => {
+  const fetch = placing("fetch", async (request: Request) => {
     requireForm("request", request, aRequest)
     return answered(request)
-  }
+  })
   const node: NodeHandler = (request, response, next) => {
     requireForm("request", request, aNodeRequest)
     requireForm("response", response, aNodeResponse)
@@ -163,5 +171,7 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
  * const client = cp.client(await cp.sessions.start(ada))
  * const { project } = await client.projects.create({ name: "shop" })
  */
-export const createControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> =>
-  (await startControlPlane(options)).plane
+export const createControlPlane: (options?: ControlPlaneOptions) => Promise<ControlPlane> = placing(
+  "createControlPlane",
+  async (options = {}) => (await startControlPlane(options)).plane
+)

@@ -1,5 +1,6 @@
 /** The public surface of the package: re-exports only. */
 export {
+  type Answers,
   type Client,
   type ClientEvent,
   NarthexError,

@@ -71,6 +71,8 @@ export class NarthexError<Code extends string = string> extends Error {
   readonly title: string
   /** A sentence for a person, with what to do next. It is also the `message`. */
   readonly detail: string
+  /** The method that failed, such as `projects.get`; `undefined` for errors that no call has thrown. */
+  readonly call: string | undefined
   /** What to report to the operator, if the server answered. */
   readonly requestId: string | undefined
   /** How long the server asks to wait before the next attempt, in milliseconds. */
@@ -85,6 +87,7 @@ export class NarthexError<Code extends string = string> extends Error {
     this.status = members.status ?? 0
     this.title = members.title
     this.detail = detail
+    this.call = undefined
     this.requestId = members.request_id
     this.retryAfter = members.retry_after_ms
     this.body = members.body

@@ -1,6 +1,19 @@
 /** The types of the promise client and the contract: no call is missing, inputs and outputs are those of the wire. */
 import { assert, describe, it } from "@effect/vitest"
-import { Api, type Client, createClient, type InputOf, type NarthexError, type OutputOf } from "@narthex/api"
+import {
+  Api,
+  type Client,
+  type ClientEvent,
+  createClient,
+  type Envelope,
+  type InputOf,
+  type NarthexError,
+  type OperationAnswer,
+  type OperationRecord,
+  type OutputOf,
+  type SessionAnswer,
+  type SessionJson
+} from "@narthex/api"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { expectTypeOf } from "vitest"
 import { endpointsOf } from "../endpointsOf.ts"
@@ -22,6 +35,22 @@ type Underived = {
     [M in keyof Client[G]]: [Input<Client[G][M]>] extends [never] ? `${G}.${M & string}` : never
   }[keyof Client[G]]
 }[keyof Client]
+
+/** What calls resolve to by their schemas. */
+type Derived = {
+  [G in Groups as HttpApiGroup.Identifier<G>]: {
+    [M in keyof G["endpoints"]]: G["endpoints"][M] extends Endpoints ? OutputOf<G["endpoints"][M]> : never
+  }
+}
+/** Calls whose generated types differ. */
+type Different = {
+  [G in keyof Client]: {
+    [M in keyof Derived[G]]: Same<Output<Client[G][M & keyof Client[G]]>, Derived[G][M]> extends true
+      ? never
+      : `${G}.${M & string}`
+  }[keyof Derived[G]]
+}[keyof Client]
+type Same<A, B> = [A, B] extends [B, A] ? true : false
 
 type Create = Extract<Endpoints, { readonly path: "/v1/projects"; readonly method: "POST" }>
 
@@ -94,6 +123,13 @@ describe("the types of the promise client", () => {
     expectTypeOf<Output<Client["apiKeys"]["revoke"]>>().toEqualTypeOf<void>()
     expectTypeOf<Output<Client["events"]["stream"]>>().toEqualTypeOf<ReadableStream<Uint8Array>>()
     expectTypeOf<OutputOf<Create>>().toEqualTypeOf<Output<Client["projects"]["create"]>>()
+  })
+
+  it("the types with names and texts are those of the schemas", () => {
+    expectTypeOf<Different>().toEqualTypeOf<never>()
+    expectTypeOf<Same<ClientEvent, typeof Envelope.Encoded>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<OperationAnswer, typeof OperationRecord.Encoded>>().toEqualTypeOf<true>()
+    expectTypeOf<Same<SessionJson, typeof SessionAnswer.Encoded>>().toEqualTypeOf<true>()
   })
 
   it("each call has the codes of its endpoint, its middleware and the client", () => {

@@ -11,10 +11,11 @@ import { Connection } from "../connection/Connection.ts"
 import { Stopped } from "../failures/LocalFailure.ts"
 import { lostSentence } from "../failures/lostSentence.ts"
 import { onlyProjectFlag, pastedFlag } from "../input/flags.ts"
+import { makeEventNames } from "../names/eventNames.ts"
 import { projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
-import { eventText } from "../tables/events.ts"
+import { eventText, makeEventLines } from "../tables/events.ts"
 import { history } from "./eventHistory.ts"
 
 const tail = Command.make(
@@ -54,13 +55,16 @@ const tail = Command.make(
         const { stderrIsTerminal } = yield* Stdio.Stdio
         let greets = yield* stderrIsTerminal
         let lost = false
+        const namesOf = makeEventNames(api)
+        const lineOf = makeEventLines()
+        const rowOf = (event: Envelope) => Effect.map(namesOf(event), (names) => lineOf(event, names))
         yield* Stream.runForEach(items, (item) =>
           Effect.gen(function* () {
             if (greets && item._tag === "Connected") {
               greets = false
               yield* (yield* Output).note("Following events. Ctrl-C ends.")
             }
-            yield* show(item, lost)
+            yield* show(item, lost, rowOf)
             if (item._tag === "Reconnecting") lost = true
             if (item._tag === "Connected") lost = false
             if (exitOnGap && (item._tag === "Gap" || item._tag === "Overflow"))
@@ -84,7 +88,11 @@ const tail = Command.make(
 )
 
 /** `lost`: the connection was lost and is not back yet. */
-const show = Effect.fnUntraced(function* (item: StreamItem, lost: boolean) {
+const show = Effect.fnUntraced(function* (
+  item: StreamItem,
+  lost: boolean,
+  rowOf: (event: Envelope) => Effect.Effect<string>
+) {
   const output = yield* Output
   switch (item._tag) {
     case "Connected":
@@ -110,7 +118,7 @@ const show = Effect.fnUntraced(function* (item: StreamItem, lost: boolean) {
     case "Event":
       break
   }
-  yield* output.item({ body: item.sent, line: line(item.envelope) })
+  yield* output.item({ body: item.sent, line: line(item.envelope), row: rowOf(item.envelope) })
 })
 
 const line = (event: Envelope): string =>

@@ -16,6 +16,7 @@ import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts, instant } from "../output/table.ts"
 import { yesNo } from "../tables/states.ts"
+import { openPage, webFlag } from "./open.ts"
 
 const organizationFacts = (organization: OrganizationView) =>
   facts(
@@ -51,11 +52,12 @@ const create = Command.make("create", { name: nameArgument, open: openFlag }, ({
   Command.withExamples([{ command: "narthex org create Acme --open" }])
 )
 
-const get = Command.make("get", {}, () =>
+const get = Command.make("get", { web: webFlag }, ({ web }) =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
       const api = yield* (yield* Connection).authenticated
+      if (web) return yield* openPage(api)
       const asked = Effect.flatMap(ownOrganization(api), ({ id }) =>
         answered(api.client.api.orgs.get({ params: { org_id: id }, ...withBody }))
       )

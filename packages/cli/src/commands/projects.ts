@@ -14,6 +14,7 @@ import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts, instant, rows } from "../output/table.ts"
 import { hostPairs } from "../tables/endpoints.ts"
+import { openPage, webFlag } from "./open.ts"
 import { overview } from "./projectOverview.ts"
 
 const list = Command.make("list", {}, () =>
@@ -101,11 +102,12 @@ const create = Command.make(
   ])
 )
 
-const get = Command.make("get", { project: Argument.optional(projectArgument) }, ({ project }) =>
+const get = Command.make("get", { project: Argument.optional(projectArgument), web: webFlag }, ({ project, web }) =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
       const api = yield* (yield* Connection).authenticated
+      if (web) return yield* openPage(api, (yield* chooseProject(api, project)).id)
       const asked = Effect.gen(function* () {
         const { id } = yield* chooseProject(api, project)
         return yield* answered(api.client.api.projects.get({ params: { project_id: id }, ...withBody }))
@@ -116,7 +118,7 @@ const get = Command.make("get", { project: Argument.optional(projectArgument) },
   )
 ).pipe(
   Command.withDescription("Show a project; without a name, the default one"),
-  Command.withExamples([{ command: "narthex project get shop" }])
+  Command.withExamples([{ command: "narthex project get shop" }, { command: "narthex project get --web" }])
 )
 
 const rename = Command.make(

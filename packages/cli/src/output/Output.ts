@@ -16,6 +16,7 @@ import { renderTable } from "./renderTable.ts"
 import { NoteColumns, ScreenColumns } from "./ScreenColumns.ts"
 import { selectFields } from "./selectFields.ts"
 import { printable, printableLines, type Table } from "./table.ts"
+import { cut } from "./textWidth.ts"
 import { toYaml } from "./yaml.ts"
 
 export interface Answer {
@@ -30,10 +31,14 @@ export class Output extends Context.Service<
   Output,
   {
     readonly answer: (answer: Answer) => Effect.Effect<void, NotFiltered, NeedsFormat>
-    /** One item of a stream: a line of JSON, a document of YAML, a line of text. */
+    /**
+     * One item of a stream: a line of JSON, a document of YAML, a line of text. `row`: the line of a terminal, which is
+     * cut to its width.
+     */
     readonly item: (item: {
       readonly body: unknown
       readonly line: string
+      readonly row: Effect.Effect<string>
     }) => Effect.Effect<void, NotFiltered, NeedsFormat>
     /** Prints the text of this program unchanged: help topics, scripts. */
     readonly text: (text: string) => Effect.Effect<void>
@@ -111,9 +116,12 @@ export class Output extends Context.Service<
           if (text !== undefined) yield* Console.log(text)
           else if (empty !== undefined) yield* note(empty)
         }),
-        item: Effect.fnUntraced(function* ({ body, line }) {
+        item: Effect.fnUntraced(function* ({ body, line, row }) {
           const { fields, filter, format } = yield* chosen
-          if (format === "table") return yield* Console.log(printable(line))
+          if (format === "table") {
+            if (!(yield* stdio.stdoutIsTerminal)) return yield* Console.log(printable(line))
+            return yield* Console.log(cut(printable(yield* row), (yield* ScreenColumns)() ?? Number.POSITIVE_INFINITY))
+          }
           const value = fields.length === 0 ? body : selectFields(body, fields).value
           if (filter !== undefined) return yield* filtered(filter, value)
           yield* foreign(format === "json" ? JSON.stringify(value) : `---\n${toYaml(value)}`)

@@ -21,6 +21,7 @@ import {
 import { DateTime, Effect, Predicate, Redacted, Schema } from "effect"
 import { type Members, nameOf, optional, orNull, reading, record, text } from "../failures/Form.ts"
 import { hostFailure } from "../failures/failures.ts"
+import { placing } from "../failures/placing.ts"
 import { invalidInput, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
@@ -145,7 +146,7 @@ const callerOf = (caller: AnyCaller, roles: RoleTable, run: Run, again: () => Pr
     expires_at: isoOf(caller.expires_at),
     permissions: effectivePermissions(caller, roles),
     again,
-    require: async (permission, target = {}) => {
+    require: placing("caller.require", async (permission, target = {}) => {
       requirePermission(permission)
       const wrong = misnamed(target)
       if (wrong !== undefined) throw hostFailure("target_invalid", wrong)
@@ -159,7 +160,7 @@ const callerOf = (caller: AnyCaller, roles: RoleTable, run: Run, again: () => Pr
           Effect.asVoid(Effect.andThen(admit(policy, caller, target), find(policy, caller, target)))
         )
       )
-    }
+    })
   }
 }
 
@@ -182,18 +183,13 @@ const authenticating = (credential: string | null | undefined, options: Authenti
 }
 
 export const makeAuthenticate = (run: Run): Authenticate => {
-  // Every request of a host waits for it, so it is one promise.
-  const authenticate: Authenticate = (credential, options) => {
+  const authenticate: Authenticate = placing("authenticate", async (credential, options) => {
     const again = () => authenticate(credential, options)
-    try {
-      return run(
-        Effect.flatMap(authenticating(credential, options), (caller) =>
-          Effect.map(Roles, (roles) => callerOf(caller, roles, run, again))
-        )
+    return run(
+      Effect.flatMap(authenticating(credential, options), (caller) =>
+        Effect.map(Roles, (roles) => callerOf(caller, roles, run, again))
       )
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
+    )
+  })
   return authenticate
 }

@@ -5,8 +5,10 @@ import {
   type ClientOptions,
   createClient,
   type NarthexError,
+  place,
   type SessionJson,
-  StreamsEvents
+  StreamsEvents,
+  siteOf
 } from "@narthex/api"
 import { Context } from "effect"
 import { hostFailure } from "../failures/failures.ts"
@@ -25,11 +27,18 @@ type Fetch = (request: Request) => Promise<Response>
 const origin = "http://narthex.invalid"
 
 /** `defaults`: what `options` may replace. */
-export const makeClients =
-  (fetch: Fetch, basePath: string, defaults: Pick<ClientOptions, "retries"> = {}): MakeClient =>
-  (credential, options = {}) => {
-    requireForm("credential", credential, aCredential)
-    requireMembers("options", options, clientMembers)
+export const makeClients = (
+  fetch: Fetch,
+  basePath: string,
+  defaults: Pick<ClientOptions, "retries"> = {}
+): MakeClient => {
+  const client: MakeClient = (credential, options = {}) => {
+    try {
+      requireForm("credential", credential, aCredential)
+      requireMembers("options", options, clientMembers)
+    } catch (error) {
+      throw place(error, "client", siteOf(client))
+    }
     const retries = options.retries ?? defaults.retries
     return createClient({
       ...options,
@@ -39,6 +48,8 @@ export const makeClients =
       ...(credential === undefined ? {} : { credential })
     })
   }
+  return client
+}
 
 const reads = ["GET", "HEAD"]
 

@@ -1,5 +1,5 @@
 /** The events of an organization as an async iterable (docs/design/library.md N29–N32). */
-import type { ClientEvent } from "@narthex/api"
+import { type ClientEvent, type NarthexError, place, siteOf } from "@narthex/api"
 import {
   AccountStore,
   Envelope,
@@ -95,7 +95,7 @@ const endings = (signal: AbortSignal | undefined, closed: AbortSignal) => {
 }
 
 export const makeEvents = (context: Context.Context<Services>, closed: AbortSignal): Events => {
-  const follow = (subscription: Subscription): AsyncIterable<HostItem> => {
+  const follow = (subscription: Subscription, toPlaced: (error: unknown) => NarthexError): AsyncIterable<HostItem> => {
     requireMembers("subscription", subscription, members)
     const { after = null, org_id, project_id, signal, types = [] } = subscription
     const scope = Scope.makeUnsafe()
@@ -123,7 +123,7 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
       .pipe(
         Stream.concat(followed),
         Stream.map(itemOf),
-        Stream.mapError(toFailure),
+        Stream.mapError(toPlaced),
         Stream.interruptWhen(Deferred.await(ended)),
         Stream.ensuring(
           Effect.sync(() => {
@@ -145,13 +145,14 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
     }
     return { [Symbol.asyncIterator]: () => iterator }
   }
-  return {
-    subscribe: (subscription) => {
-      try {
-        return follow(subscription)
-      } catch (error) {
-        return failing(toFailure(error))
-      }
+  const subscribe: Events["subscribe"] = (subscription) => {
+    const site = siteOf(subscribe)
+    const toPlaced = (error: unknown) => place(toFailure(error), "events.subscribe", site)
+    try {
+      return follow(subscription, toPlaced)
+    } catch (error) {
+      return failing(toPlaced(error))
     }
   }
+  return { subscribe }
 }

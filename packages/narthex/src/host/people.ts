@@ -15,6 +15,7 @@ import {
 import type { HostSession } from "@narthex/http/web"
 import { Effect, Predicate, Redacted, Schema } from "effect"
 import { type Form, flag, type Members, optional, orNull, someText, text } from "../failures/Form.ts"
+import { placing } from "../failures/placing.ts"
 import { idIn, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
@@ -142,7 +143,7 @@ const personOf = (user: User) =>
   )
 
 export const makePeople = (run: Run): People => ({
-  ensure: async (identity) => {
+  ensure: placing("people.ensure", async (identity) => {
     requireMembers("identity", identity, identityMembers)
     const { email = null, email_verified = false, name = null, subject } = identity
     return run(
@@ -151,11 +152,11 @@ export const makePeople = (run: Run): People => ({
         personOf
       )
     )
-  }
+  })
 })
 
 export const makeSessions = (run: Run): Sessions => ({
-  start: async (person, options = {}) => {
+  start: placing("sessions.start", async (person, options = {}) => {
     const id = requestedId(UserId, idIn("person", person))
     requireMembers("options", options, startMembers)
     return run(
@@ -164,8 +165,8 @@ export const makeSessions = (run: Run): Sessions => ({
         answer
       )
     )
-  },
-  end: async (session) => {
+  }),
+  end: placing("sessions.end", async (session) => {
     if (isHostSession(session)) {
       requireMembers("session", session, hostSessionMembers)
       const { id, person } = session
@@ -175,8 +176,8 @@ export const makeSessions = (run: Run): Sessions => ({
     const token = Redacted.make(typeof session === "string" ? session : session.access_token, { label: "credential" })
     const ended = SessionsService.use(({ logout }) => logout(token))
     return run(Effect.catchTag(ended, "SignInRequired", () => Effect.void))
-  },
-  exchange: async (given, from = {}) => {
+  }),
+  exchange: placing("sessions.exchange", async (given, from = {}) => {
     requireMembers("from", from, fromMembers)
     requireMembers("token", given, tokenMembers)
     const { id_token, nonce = null, provider = null } = given
@@ -190,5 +191,5 @@ export const makeSessions = (run: Run): Sessions => ({
         answer
       )
     )
-  }
+  })
 })

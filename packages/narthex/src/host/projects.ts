@@ -14,6 +14,7 @@ import {
 } from "@narthex/core"
 import { Duration, Effect, Option, Schema } from "effect"
 import { type Members, milliseconds, optional, signal as signalForm, text } from "../failures/Form.ts"
+import { placing } from "../failures/placing.ts"
 import { idIn, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
@@ -58,7 +59,7 @@ const waitMembers: Members<WaitOptions> = { timeout: optional(milliseconds), sig
 const encodeOperation = Schema.encodeEffect(OperationRecord)
 
 export const makeIpAllowlist = (run: Run): IpAllowlist => ({
-  permits: async (project_id, address) => {
+  permits: placing("ipAllowlist.permits", async (project_id, address) => {
     requireForm("project_id", project_id, text)
     requireForm("address", address, text)
     return run(
@@ -67,11 +68,11 @@ export const makeIpAllowlist = (run: Run): IpAllowlist => ({
         return isAddress(address) && (yield* (yield* Allowlist).check(id, address)).allowed
       })
     )
-  }
+  })
 })
 
 export const makeOperations = (run: Run): Operations => ({
-  waitFor: async (operation, options = {}) => {
+  waitFor: placing("operations.waitFor", async (operation, options = {}) => {
     const id = requestedId(OperationId, idIn("operation", operation))
     requireMembers("options", options, waitMembers)
     const { signal, timeout = 300_000 } = options
@@ -84,5 +85,5 @@ export const makeOperations = (run: Run): Operations => ({
       return yield* Effect.fail(clientFailure("timed_out", { about }))
     })
     return run(waited, signal)
-  }
+  })
 })

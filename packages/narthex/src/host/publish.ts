@@ -1,6 +1,7 @@
 /** Events that the host publishes itself (docs/design/events.md E47 to E51). */
 import { HostEvents } from "@narthex/core"
 import { anything, type Members, optional, orNull, text } from "../failures/Form.ts"
+import { placing } from "../failures/placing.ts"
 import { requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
@@ -42,8 +43,8 @@ const eventMembers: Members<Publication> = {
 }
 
 export const makePublishing = (run: Run): Publishing => ({
-  publish: async (event) => {
+  publish: placing("events.publish", async (event) => {
     requireMembers("event", event, eventMembers)
     return run(HostEvents.use(({ publish }) => publish(event)))
-  }
+  })
 })

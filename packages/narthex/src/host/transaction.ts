@@ -1,4 +1,5 @@
 /** The host's own calls inside a transaction that the host has begun (docs/design/events.md E40 to E46). */
+import { type NarthexError, place, siteOf } from "@narthex/api"
 import { Transaction } from "@narthex/core"
 import { type Context, Effect } from "effect"
 import type { Services } from "../composition/layerControlPlane.ts"
@@ -14,10 +15,15 @@ import { makeRun, type Run } from "./Run.ts"
 
 /** What can be done in the transaction. It ends with the callback. */
 export interface Inside {
+  /** People whom the host has authenticated. */
   readonly people: People
+  /** Sessions of the API. They are valid once the transaction has committed. */
   readonly sessions: Sessions
+  /** Who calls, as the transaction reads it. */
   readonly authenticate: Authenticate
+  /** Whether the rules of a project admit an address, as the transaction reads them. */
   readonly ipAllowlist: IpAllowlist
+  /** Publishes events, which commit with the transaction. */
   readonly events: Publishing
   /**
    * The client of the API, under its authorization, whose changes are part of the transaction: projects, keys,
@@ -107,11 +113,11 @@ const handle: Form = {
 /** The API for requests that are part of the transaction with this context. */
 type Within = (context: Context.Context<never>) => (request: Request) => Promise<Response>
 
-export const makeTransaction =
-  (run: Run, closed: AbortSignal, within: Within, basePath: string): InTransaction =>
-  async (tx, work) => {
+export const makeTransaction = (run: Run, closed: AbortSignal, within: Within, basePath: string): InTransaction => {
+  const begin = <A>(tx: object, work: (inside: Inside) => Promise<A>) => {
     requireForm("tx", tx, handle)
     requireForm("work", work, aFunction)
+    let broken: NarthexError | undefined
     const inside = Effect.flatMap(Effect.context<Services>(), (context) =>
       Effect.tryPromise({
         try: async () => {
@@ -120,7 +126,7 @@ export const makeTransaction =
           const client = makeClients(requests.fetch, basePath, { retries: false })
           try {
             const value = await work(callsOf(calls.run, client))
-            const broken = requests.end()
+            broken = requests.end()
             if (broken !== undefined) throw broken
             return value
           } finally {
@@ -128,10 +134,10 @@ export const makeTransaction =
             calls.end()
           }
         },
-        catch: (error) => new Thrown(error)
+        catch: (error) => (error === broken ? broken : new Thrown(error))
       })
     )
-    const outcome = await run(
+    return run(
       Transaction.use(({ within }) => within(tx, inside)).pipe(
         Effect.map((value) => ({ value })),
         Effect.catchIf(
@@ -140,6 +146,16 @@ export const makeTransaction =
         )
       )
     )
+  }
+  const transaction = async <A>(tx: object, work: (inside: Inside) => Promise<A>) => {
+    let outcome: { readonly value: A } | Thrown
+    try {
+      outcome = await begin(tx, work)
+    } catch (error) {
+      throw place(error, "transaction", siteOf(transaction))
+    }
     if (outcome instanceof Thrown) throw outcome.error
     return outcome.value
   }
+  return transaction
+}

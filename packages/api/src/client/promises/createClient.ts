@@ -10,6 +10,7 @@
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Redacted, Schema, Scope, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { clientFailure, type NarthexError } from "../../problems/NarthexError.ts"
+import { place, placing, siteOf } from "../../problems/placing.ts"
 import { SessionAnswer } from "../../schemas/SessionAnswer.ts"
 import { OperationRecord } from "../../schemas/Shapes.ts"
 import { ClientCredential, ClientHeaders } from "../ClientCredential.ts"
@@ -19,15 +20,17 @@ import type { ClientSettings } from "../makeClient.ts"
 import { NarthexClient } from "../NarthexClient.ts"
 import { type Page, pages } from "../pages.ts"
 import type { RetrySettings } from "../retries.ts"
+import type * as Answers from "./answers.ts"
 import { type ClientEndpoint, clientEndpoints } from "./endpoints.ts"
 import { type Following, iterated, type OperationClient, subscriptionOf } from "./following.ts"
 import { problemOfAwaited, problemOfCall, problemOfClient, problemOfFollow, problemOfWait } from "./givenOptions.ts"
 import { invalidInput } from "./invalidInput.ts"
-import type { CallOptions, Client } from "./PromiseClient.ts"
+import type { CallOptions } from "./Method.ts"
+import type { Client } from "./PromiseClient.ts"
 import { toNarthexError } from "./toNarthexError.ts"
 
 /** A session as `auth.exchange` answers it. */
-export type SessionJson = typeof SessionAnswer.Encoded
+export type SessionJson = Answers.SessionAnswer
 
 export interface ClientOptions {
   /** Where the API is, without `/v1`. */
@@ -111,10 +114,13 @@ const checkSecrets = (endpoint: ClientEndpoint, json: unknown) =>
 type AnyCall = (request: object) => Effect.Effect<readonly [unknown, unknown], unknown>
 
 /** The pages of a list as an async iterable. Each loop over it reads the list again. */
-const pagesOf =
-  (call: (input: Readonly<Record<string, unknown>>, own?: CallOptions) => Promise<unknown>) =>
-  (input: Readonly<Record<string, unknown>> = {}, own?: CallOptions): AsyncIterable<unknown> =>
-    pages((cursor) =>
+const pagesOf = (
+  name: string,
+  call: (input: Readonly<Record<string, unknown>>, own?: CallOptions) => Promise<unknown>
+) => {
+  const allPages = (input: Readonly<Record<string, unknown>> = {}, own?: CallOptions): AsyncIterable<unknown> => {
+    const site = siteOf(allPages)
+    return pages((cursor) =>
       Effect.tryPromise({
         // The contract has the member in every list.
         try: () => call(cursor === undefined ? input : { ...input, cursor }, own) as Promise<Page>,
@@ -125,8 +131,12 @@ const pagesOf =
       Stream.catchTag("PageRepeated", ({ message }) =>
         Stream.fail(clientFailure("unreadable_answer", { about: message }))
       ),
+      Stream.mapError((error) => place(error, name, site)),
       Stream.toAsyncIterable
     )
+  }
+  return allPages
+}
 
 /** Throws unless there is no problem. */
 const refuse = (problem: NarthexError | undefined) => {
@@ -134,7 +144,8 @@ const refuse = (problem: NarthexError | undefined) => {
 }
 
 export const createClient = (options: ClientOptions): Client => {
-  refuse(problemOfClient(options))
+  const problem = problemOfClient(options)
+  if (problem !== undefined) throw place(problem, "createClient", siteOf(createClient))
   const context = fetching(options)
   let made: NarthexClient["Service"] | undefined
   /** Made with the first call: a client that only exists costs nothing. */
@@ -193,23 +204,26 @@ export const createClient = (options: ClientOptions): Client => {
       )
       return run(failing(attempt, sent), own.signal)
     }
-    const { codes, lists } = endpoint
-    return Object.assign(call, lists ? { codes, pages: pagesOf(call) } : { codes })
+    const { codes, group, lists } = endpoint
+    const name = `${group}.${endpoint.name}`
+    return Object.assign(placing(name, call), lists ? { codes, pages: pagesOf(name, call) } : { codes })
   }
 
   const subscribe: Following["subscribe"] = (follow = {}) => {
+    const site = siteOf(subscribe)
     const wrong = problemOfFollow(follow)
-    if (wrong !== undefined) return iterated(Stream.fail(wrong), {})
+    if (wrong !== undefined) return iterated(Stream.fail(place(wrong, "events.subscribe", site)), {})
     return iterated(
       Stream.suspend(() => narthex().subscribe(subscriptionOf(follow))).pipe(
         Stream.catch((refusal) => Stream.fromEffect(failing(noAttempt(), Effect.fail(refusal)))),
+        Stream.mapError((error) => place(error, "events.subscribe", site)),
         Stream.provideContext(context)
       ),
       follow
     )
   }
 
-  const waitFor: OperationClient["waitFor"] = async (operation, options = {}) => {
+  const waitFor: OperationClient["waitFor"] = placing("operations.waitFor", async (operation, options = {}) => {
     refuse(problemOfAwaited(operation) ?? problemOfWait(options))
     const { signal, timeout } = options
     const attempt = noAttempt()
@@ -225,7 +239,7 @@ export const createClient = (options: ClientOptions): Client => {
       )
     )
     return run(failing(attempt, waited), signal)
-  }
+  })
 
   const groups: Record<string, Record<string, unknown>> = { events: { subscribe }, operations: { waitFor } }
   for (const endpoint of clientEndpoints()) {

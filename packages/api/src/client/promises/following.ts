@@ -1,13 +1,12 @@
 /** What a client follows over time: event streams, and the end of operations. */
-import type { Envelope } from "@narthex/core"
 import { Duration, Effect, Stream } from "effect"
 import type { NarthexError } from "../../problems/NarthexError.ts"
-import type { OperationRecord } from "../../schemas/Shapes.ts"
 import type { StreamItem, SubscriptionOptions } from "../Subscription.ts"
 import type { AwaitedOperation } from "../waitFor.ts"
+import type * as Answers from "./answers.ts"
 
 /** An event as it is sent. A newer server adds members. */
-export type ClientEvent = typeof Envelope.Encoded
+export type ClientEvent = Answers.Envelope
 
 /** An item of a subscription. `position` resumes after it: pass it as `after`. */
 export type ClientItem = { readonly position: string | undefined } & (
@@ -51,7 +50,7 @@ export interface Following {
   readonly subscribe: (options?: FollowOptions) => AsyncIterable<ClientItem>
 }
 
-export type OperationAnswer = typeof OperationRecord.Encoded
+export type OperationAnswer = Answers.Operation
 
 export interface OperationClient {
   /**
