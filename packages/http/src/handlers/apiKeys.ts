@@ -1,4 +1,4 @@
-/** Serves `ApiKeysApi` and the report of leaked keys from the core. */
+/** Serves `ApiKeysApi` from the core. */
 import { Api, type CreateApiKey, type PageQuery } from "@narthex/api"
 import { ApiKeys, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
@@ -45,18 +45,6 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
       }),
       revoke,
       revokeSelf: revoke
-    })
-  })
-)
-
-/** Always 202, so that the answer does not reveal whether the secret was a key. */
-export const CredentialsHandlers = HttpApiBuilder.group(
-  Api,
-  "credentials",
-  Effect.fn(function* (handlers) {
-    const keys = yield* ApiKeys
-    return handlers.handleAll({
-      report: ({ payload }) => (payload.secret === undefined ? Effect.void : problems(keys.report(payload.secret)))
     })
   })
 )

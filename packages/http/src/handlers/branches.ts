@@ -1,15 +1,6 @@
-/** Serves `BranchesApi` and `SandboxesApi` from the core. */
+/** Serves `BranchesApi` from the core. */
 import { Api } from "@narthex/api"
-import {
-  AppliedPolicy,
-  Branches,
-  BranchSizes,
-  Credentials,
-  Principal,
-  Sandboxes,
-  Target,
-  viewBranch
-} from "@narthex/core"
+import { AppliedPolicy, Branches, BranchSizes, Credentials, Principal, Target, viewBranch } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -86,30 +77,6 @@ export const BranchesHandlers = HttpApiBuilder.group(
       revokeCredential: Effect.fnUntraced(function* () {
         const caller = yield* Principal
         return yield* problems(credentials.revoke(caller, yield* Target.project, yield* Target.credential))
-      })
-    })
-  })
-)
-
-export const SandboxesHandlers = HttpApiBuilder.group(
-  Api,
-  "sandboxes",
-  Effect.fn(function* (handlers) {
-    const sandboxes = yield* Sandboxes
-    return handlers.handleAll({
-      create: Effect.fnUntraced(function* ({ payload }) {
-        const wanted = {
-          name: payload.name ?? null,
-          parent_id: payload.parent_id ?? null,
-          ttl_seconds: payload.ttl_seconds ?? null
-        }
-        const made = yield* problems(sandboxes.create(yield* Principal, yield* Target.project, wanted))
-        return {
-          ...made,
-          branch: viewBranch(made.branch),
-          endpoint: yield* endpointRecord(made.endpoint),
-          operations: operationRecords(made.operations)
-        }
       })
     })
   })

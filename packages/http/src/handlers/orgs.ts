@@ -1,6 +1,6 @@
-/** Serves `OrganizationsApi`, `InvitationsApi` and `OwnInvitationsApi` from the core. */
+/** Serves `OrganizationsApi` from the core. */
 import { Api, confirmsLockout } from "@narthex/api"
-import { Invitations, Organizations, OwnInvitations, Principal } from "@narthex/core"
+import { Organizations, Principal } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -51,50 +51,6 @@ export const OrganizationsHandlers = HttpApiBuilder.group(
       holdings: Effect.fnUntraced(function* ({ params }) {
         return { holdings: yield* problems(organizations.holdings(yield* Principal, params.user_id)) }
       })
-    })
-  })
-)
-
-export const InvitationsHandlers = HttpApiBuilder.group(
-  Api,
-  "invitations",
-  Effect.fn(function* (handlers) {
-    const invitations = yield* Invitations
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* pageOf(query)
-        const { org_id } = yield* Principal
-        const { items, next_cursor } = yield* problems(invitations.list(org_id, page))
-        return { invitations: items, pagination: { next_cursor } }
-      }),
-      invite: Effect.fnUntraced(function* ({ payload: { email, role = "member" } }) {
-        return { invitation: yield* problems(invitations.create(yield* Principal, { email, role })) }
-      }),
-      resend: Effect.fnUntraced(function* ({ params }) {
-        return { invitation: yield* problems(invitations.resend(yield* Principal, params.invitation_id)) }
-      }),
-      revoke: ({ params }) =>
-        Effect.flatMap(Principal, (caller) => problems(invitations.revoke(caller, params.invitation_id)))
-    })
-  })
-)
-
-export const OwnInvitationsHandlers = HttpApiBuilder.group(
-  Api,
-  "ownInvitations",
-  Effect.fn(function* (handlers) {
-    const invitations = yield* OwnInvitations
-    return handlers.handleAll({
-      list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* pageOf(query)
-        const { items, next_cursor } = yield* problems(invitations.list(yield* Principal, page))
-        return { invitations: items, pagination: { next_cursor } }
-      }),
-      accept: Effect.fnUntraced(function* ({ params }) {
-        return { organization: yield* problems(invitations.accept(yield* Principal, params.invitation_id)) }
-      }),
-      decline: ({ params }) =>
-        Effect.flatMap(Principal, (caller) => problems(invitations.decline(caller, params.invitation_id)))
     })
   })
 )
