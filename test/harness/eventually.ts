@@ -7,21 +7,24 @@ const defaultLimit = 60_000
 
 export interface Waiting {
   readonly limit?: number
-  /** Milliseconds between looks. */
+  /** Milliseconds between looks. Without it they grow from 5 to 100, so that a look may be a call of the API (A34). */
   readonly every?: number
 }
+
+/** Milliseconds until the look of this number, from 0. */
+const pause = (look: number, every: number | undefined) => every ?? Math.min(100, 5 * 1.5 ** look)
 
 /** Repeats the check until it is true; fails with `Waited … for <what>` after the limit. */
 export const until = async (
   what: string,
   so: () => boolean | Promise<boolean>,
-  { every = 5, limit = defaultLimit }: Waiting = {}
+  { every, limit = defaultLimit }: Waiting = {}
 ): Promise<void> => {
   const deadline = performance.now() + limit
   // A look may itself never answer.
-  while (!(await bounded(what, Promise.resolve(so()), deadline, limit))) {
+  for (let look = 0; !(await bounded(what, Promise.resolve(so()), deadline, limit)); look++) {
     if (performance.now() > deadline) throw waited(what, limit)
-    await sleep(every)
+    await sleep(pause(look, every))
   }
 }
 
@@ -29,7 +32,7 @@ export const until = async (
 export const eventually = <E, R>(
   what: string,
   so: Effect.Effect<boolean, E, R>,
-  { every = 5, limit = defaultLimit }: Waiting = {}
+  { every, limit = defaultLimit }: Waiting = {}
 ): Effect.Effect<void, E, R> =>
   Effect.gen(function* () {
     const deadline = performance.now() + limit
@@ -37,9 +40,9 @@ export const eventually = <E, R>(
       const timer = setTimeout(() => resume(Effect.die(waited(what, limit))), Math.max(0, deadline - performance.now()))
       return Effect.sync(() => clearTimeout(timer))
     })
-    while (!(yield* Effect.raceFirst(so, late))) {
+    for (let look = 0; !(yield* Effect.raceFirst(so, late)); look++) {
       if (performance.now() > deadline) return yield* Effect.die(waited(what, limit))
-      yield* Effect.promise(() => sleep(every))
+      yield* Effect.promise(() => sleep(pause(look, every)))
     }
   })
 
