@@ -70,7 +70,8 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: [
-    ...["networks", "wire", "scram", "outcomes", "allowlist", "control-plane", "connection"],
+    ...["networks", "wire", "scram", "outcomes", "allowlist", "control-plane"],
+    ...["limits", "compute", "relay", "opening"],
     ...["ProxyConfig.ts", "listen.ts", "makeProxy.ts", "Proxy.ts", "index.ts"]
   ],
   api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "loading.ts", "index.ts"],

@@ -7,10 +7,10 @@
  */
 import type { AddressInfo } from "node:net"
 import { Context, Effect, Layer, type Scope } from "effect"
-import type { UnusableCertificate } from "./connection/Tls.ts"
 import type { ControlPlane } from "./control-plane/ControlPlane.ts"
 import { type CannotListen, listen } from "./listen.ts"
 import { makeProxy } from "./makeProxy.ts"
+import type { UnusableCertificate } from "./opening/Tls.ts"
 import type { ProxyConfig, UnreadableNetwork } from "./ProxyConfig.ts"
 
 export type ProxyError = CannotListen | UnreadableNetwork | UnusableCertificate

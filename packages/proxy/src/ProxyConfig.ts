@@ -1,9 +1,9 @@
 /** What a proxy is configured with. */
 import { Data, Duration, Effect, type Redacted } from "effect"
-import type { ConnectionLimits } from "./connection/ConnectionLimiter.ts"
-import type { TlsFiles } from "./connection/Tls.ts"
+import type { ConnectionLimits } from "./limits/ConnectionLimiter.ts"
 import { type Address, parseNetwork } from "./networks/Address.ts"
 import { NetworkTrie } from "./networks/NetworkTrie.ts"
+import type { TlsFiles } from "./opening/Tls.ts"
 
 export interface ProxyConfig {
   readonly host: string

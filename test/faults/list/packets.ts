@@ -55,8 +55,8 @@ export const packets: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/logIn.ts",
-    tests: ["packages/proxy/test/connection/Connection.test.ts", "packages/proxy/test/end-to-end/frontDoor.test.ts"],
+    file: "packages/proxy/src/compute/logIn.ts",
+    tests: ["packages/proxy/test/opening/Connection.test.ts", "packages/proxy/test/end-to-end/frontDoor.test.ts"],
     faults: [
       {
         id: "login-proven",
@@ -80,8 +80,8 @@ export const packets: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/proveRole.ts",
-    tests: ["packages/proxy/test/end-to-end/frontDoor.test.ts", "packages/proxy/test/connection/Connection.test.ts"],
+    file: "packages/proxy/src/opening/proveRole.ts",
+    tests: ["packages/proxy/test/end-to-end/frontDoor.test.ts", "packages/proxy/test/opening/Connection.test.ts"],
     faults: [
       {
         id: "prove-ended",
@@ -104,7 +104,7 @@ export const packets: ReadonlyArray<FaultsOfFile> = [
     tests: [
       "packages/proxy/test/wire/edges.test.ts",
       "packages/proxy/test/wire/MessageWalker.test.ts",
-      "packages/proxy/test/connection/Relay.test.ts"
+      "packages/proxy/test/relay/Relay.test.ts"
     ],
     faults: [
       {
@@ -143,8 +143,8 @@ export const packets: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/Relay.ts",
-    tests: ["packages/proxy/test/connection/Relay.test.ts"],
+    file: "packages/proxy/src/relay/Relay.ts",
+    tests: ["packages/proxy/test/relay/Relay.test.ts"],
     faults: [
       {
         id: "relay-synced",

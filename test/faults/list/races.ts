@@ -204,8 +204,8 @@ export const races: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/Computes.ts",
-    tests: ["packages/proxy/test/connection/Computes.test.ts"],
+    file: "packages/proxy/src/compute/Computes.ts",
+    tests: ["packages/proxy/test/compute/Computes.test.ts"],
     faults: [
       {
         id: "woken-before",

@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import type { AllowlistSnapshot } from "@narthex/api"
 import { ProjectId } from "@narthex/core"
 import { compile, expiredSince } from "../../src/allowlist/Allowlist.ts"
-import { route } from "../../src/connection/route.ts"
 import { parseNetwork } from "../../src/networks/Address.ts"
 import { NetworkTrie } from "../../src/networks/NetworkTrie.ts"
+import { route } from "../../src/opening/route.ts"
 
 const noon = Date.parse("2026-01-01T12:00:00Z")
 const at = (seconds: number) => new Date(noon + 1_000 * seconds).toISOString()

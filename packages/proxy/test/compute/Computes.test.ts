@@ -1,9 +1,9 @@
 /** What a wake says about where a compute is, for clients that come after it. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { makeComputes, type ReachError, type Reached } from "../../src/connection/Computes.ts"
-import type { Dialler } from "../../src/connection/connectCompute.ts"
-import { withKeys } from "../../src/connection/logIn.ts"
+import { makeComputes, type ReachError, type Reached } from "../../src/compute/Computes.ts"
+import type { Dialler } from "../../src/compute/connectCompute.ts"
+import { withKeys } from "../../src/compute/logIn.ts"
 import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
 import { usual } from "../support/clients.ts"

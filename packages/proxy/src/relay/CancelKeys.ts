@@ -8,8 +8,8 @@
 import { createHash } from "node:crypto"
 import type { EndpointId, ProjectId } from "@narthex/core"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
+import { ComputeGone, connectCompute, type Dialler, type Reachable } from "../compute/connectCompute.ts"
 import type { Cancel } from "../control-plane/Run.ts"
-import { ComputeGone, connectCompute, type Dialler, type Reachable } from "./connectCompute.ts"
 
 export interface CancelTarget {
   readonly endpoint_id: EndpointId

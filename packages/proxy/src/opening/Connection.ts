@@ -12,6 +12,7 @@
 import type { Socket } from "node:net"
 import { isRoleName } from "@narthex/core"
 import { Result } from "effect"
+import type { Claims } from "../limits/ConnectionLimiter.ts"
 import { type Address, parsePeer } from "../networks/Address.ts"
 import { countIn } from "../outcomes/AuditTrail.ts"
 import {
@@ -26,7 +27,6 @@ import {
 import { negotiateProtocolVersion, newestMinor } from "../wire/messages.ts"
 import { takeProxyHeader } from "../wire/ProxyHeader.ts"
 import type { Startup } from "../wire/startup.ts"
-import type { Claims } from "./ConnectionLimiter.ts"
 import { cancel } from "./cancel.ts"
 import { handshake, read, servernameOf } from "./handshake.ts"
 import { type Asker, admit, find } from "./locate.ts"

@@ -2,7 +2,7 @@ import { createServer, type Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { until } from "../../../../test/harness/eventually.ts"
-import { ComputeSocket } from "../../src/connection/ComputeSocket.ts"
+import { ComputeSocket } from "../../src/compute/ComputeSocket.ts"
 
 /** A compute whose bytes the test sends, and what its proxy reads: the memory of each read. */
 const connected = Effect.acquireRelease(

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { twinSuffix } from "@narthex/core"
 import { Result } from "effect"
-import { protocolOptions, route, upstream } from "../../src/connection/route.ts"
+import { protocolOptions, route, upstream } from "../../src/opening/route.ts"
 import type { Parameter } from "../../src/wire/startup.ts"
 
 const [a, b] = ["ep-01k3z6v9e8q0x5m4c2b7n1r0sd", "ep-01k3z6v9e8q0x5m4c2b7n1r0se"]

@@ -7,13 +7,13 @@
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"
+import type { Dialler } from "../compute/connectCompute.ts"
 import type { Cancel } from "../control-plane/Run.ts"
+import type { Claims } from "../limits/ConnectionLimiter.ts"
 import { countIn } from "../outcomes/AuditTrail.ts"
 import { Hangup, Refusal, ServerError } from "../outcomes/Refusal.ts"
+import type { Opening } from "../relay/Connections.ts"
 import { encodeFatal } from "../wire/ErrorResponse.ts"
-import type { Claims } from "./ConnectionLimiter.ts"
-import type { Opening } from "./Connections.ts"
-import type { Dialler } from "./connectCompute.ts"
 import type { SharedState } from "./SharedState.ts"
 import { SocketReader } from "./SocketReader.ts"
 

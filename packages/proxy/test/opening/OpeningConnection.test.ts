@@ -2,11 +2,11 @@
 import { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { type Context, Effect, Logger } from "effect"
-import { ConnectionLimiter, defaultConnectionLimits } from "../../src/connection/ConnectionLimiter.ts"
-import { Connections } from "../../src/connection/Connections.ts"
-import { makeDeadlines } from "../../src/connection/Deadlines.ts"
-import { OpeningConnection } from "../../src/connection/OpeningConnection.ts"
-import type { SharedState } from "../../src/connection/SharedState.ts"
+import { ConnectionLimiter, defaultConnectionLimits } from "../../src/limits/ConnectionLimiter.ts"
+import { makeDeadlines } from "../../src/limits/Deadlines.ts"
+import { OpeningConnection } from "../../src/opening/OpeningConnection.ts"
+import type { SharedState } from "../../src/opening/SharedState.ts"
+import { Connections } from "../../src/relay/Connections.ts"
 
 /** A connection of a proxy that takes one, and whether the proxy has room for another. */
 const opening = Effect.gen(function* () {

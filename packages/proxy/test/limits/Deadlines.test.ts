@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { makeDeadlines } from "../../src/connection/Deadlines.ts"
+import { makeDeadlines } from "../../src/limits/Deadlines.ts"
 
 describe("Deadlines", () => {
   it.effect("waits end in the order in which they began, each after its own time", () =>

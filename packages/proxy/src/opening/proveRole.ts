@@ -1,4 +1,6 @@
 /** AUTHENTICATE for minted roles, and what follows it. The proxy checks the proof, and logs in with what it has shown. */
+
+import { withKeys } from "../compute/logIn.ts"
 import {
   bindingMismatch,
   Hangup,
@@ -17,7 +19,6 @@ import { encodeWarning } from "../wire/ErrorResponse.ts"
 import { encodeStartup, parameter, type Startup } from "../wire/startup.ts"
 import { authenticate, type Unproved } from "./authenticate.ts"
 import { type Allowed, type Asker, renew } from "./locate.ts"
-import { withKeys } from "./logIn.ts"
 import type { OpeningConnection } from "./OpeningConnection.ts"
 import { entered, openSession } from "./openSession.ts"
 import { upstream } from "./route.ts"

@@ -9,8 +9,8 @@
  * if everything that it sent has had its ReadyForQuery.
  */
 import type { Socket } from "node:net"
+import { type ComputeSocket, discard } from "../compute/ComputeSocket.ts"
 import { MessageWalker } from "../wire/MessageWalker.ts"
-import { type ComputeSocket, discard } from "./ComputeSocket.ts"
 
 export interface RelayEnds {
   readonly client: Socket

@@ -2,8 +2,8 @@ import { createServer, Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { until } from "../../../../test/harness/eventually.ts"
-import { ComputeSocket } from "../../src/connection/ComputeSocket.ts"
-import { Relay } from "../../src/connection/Relay.ts"
+import { ComputeSocket } from "../../src/compute/ComputeSocket.ts"
+import { Relay } from "../../src/relay/Relay.ts"
 import { encodeFatal } from "../../src/wire/ErrorResponse.ts"
 
 /** Both ends of one TCP connection: the near one paused, as the proxy's are. */

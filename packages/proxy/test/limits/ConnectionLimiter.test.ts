@@ -5,7 +5,7 @@ import {
   ConnectionLimiter,
   type ConnectionLimits,
   defaultConnectionLimits
-} from "../../src/connection/ConnectionLimiter.ts"
+} from "../../src/limits/ConnectionLimiter.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
 
 const peer = (text: string) => parsePeer(text) ?? assert.fail("an address")

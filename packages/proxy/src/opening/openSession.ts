@@ -2,6 +2,8 @@
 import type { ResolvedEndpoint } from "@narthex/api"
 import { Exit } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
+import type { ReachError, Reached } from "../compute/Computes.ts"
+import type { Login } from "../compute/dial.ts"
 import {
   disabledEndpoint,
   type Refusal,
@@ -15,8 +17,6 @@ import {
 } from "../outcomes/Refusal.ts"
 import { sqlstateOf } from "../wire/ErrorResponse.ts"
 import { refuse, refuseUnlisted } from "./allow.ts"
-import type { ReachError, Reached } from "./Computes.ts"
-import type { Login } from "./dial.ts"
 import { type Allowed, type Asker, failed } from "./locate.ts"
 import type { OpeningConnection } from "./OpeningConnection.ts"
 import { beginSession } from "./Session.ts"

@@ -1,11 +1,11 @@
 /** Roles of an operator's own, at a server that checks them: the proxy has no verifier of theirs. */
 import { Exit } from "effect"
+import { relayed } from "../compute/logIn.ts"
 import type { Located, ResolveError } from "../control-plane/EndpointCache.ts"
 import { disabledEndpoint, Hangup, malformedExchange, notAuthenticated, notStarted } from "../outcomes/Refusal.ts"
 import { takeMessage } from "../wire/messages.ts"
 import { encodeStartup } from "../wire/startup.ts"
 import { type Asker, admit, failed, notFound } from "./locate.ts"
-import { relayed } from "./logIn.ts"
 import type { OpeningConnection } from "./OpeningConnection.ts"
 import { entered, openSession } from "./openSession.ts"
 import { upstream } from "./route.ts"

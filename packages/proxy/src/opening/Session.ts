@@ -9,14 +9,14 @@
 import type { Socket } from "node:net"
 import type { RunningCompute } from "@narthex/api"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
+import type { Reached } from "../compute/Computes.ts"
 import type { Reported } from "../control-plane/ActivityReports.ts"
+import type { Claims } from "../limits/ConnectionLimiter.ts"
 import { addRelayed } from "../outcomes/AuditTrail.ts"
 import { cuts, type Refusal } from "../outcomes/Refusal.ts"
+import { Relay } from "../relay/Relay.ts"
 import { encodeFatal } from "../wire/ErrorResponse.ts"
-import type { Reached } from "./Computes.ts"
-import type { Claims } from "./ConnectionLimiter.ts"
 import type { OpeningConnection } from "./OpeningConnection.ts"
-import { Relay } from "./Relay.ts"
 import type { SharedState } from "./SharedState.ts"
 
 /** Takes over what the connection holds. `asked_at` is that of the answer about its endpoint. */
