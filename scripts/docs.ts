@@ -13,6 +13,7 @@ import { clientTypeModules } from "./clientTypes.ts"
 import { commandLineTables, commandsPage } from "./commands.ts"
 import { eventsPage } from "./events.ts"
 import { guideModules } from "./guides.ts"
+import { matrixTable } from "./matrix.ts"
 import { metricsPage } from "./metrics.ts"
 import { markdownTable } from "./pages/markdownTable.ts"
 import { pageLink } from "./pages/pageLink.ts"
@@ -142,14 +143,15 @@ const callsPage = () => {
   ].join("\n")
 }
 
-const commandLinePage = () =>
-  Object.entries(commandLineTables).reduce(
+/** A page of which only the tables between markers are generated. */
+const withTables = (page: string, tables: Readonly<Record<string, string>>) =>
+  Object.entries(tables).reduce(
     (text, [name, table]) =>
       text.replace(
         new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- /${name} -->`),
         () => `<!-- ${name} -->\n${table}\n<!-- /${name} -->`
       ),
-    readFileSync(resolve(root, "packages/cli/README.md"), "utf8")
+    readFileSync(resolve(root, page), "utf8")
   )
 
 /** The index of the documentation in the form that language models read: https://llmstxt.org. */
@@ -179,7 +181,8 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/metrics.md": metricsPage,
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
-  "packages/cli/README.md": commandLinePage,
+  "packages/cli/README.md": () => withTables("packages/cli/README.md", commandLineTables),
+  "docs/design/authorization.md": () => withTables("docs/design/authorization.md", { matrix: matrixTable() }),
   ...clientTypeModules,
   ...guideModules
 }

@@ -1,6 +1,19 @@
 /** Which endpoints carry which rules. The server applies a rule wherever its annotation stands, and nowhere else. */
 import { assert, describe, it } from "@effect/vitest"
-import { Api, endsSomething, limitOf, NotReplayed, policyOf, rateLimits, StreamsEvents, TargetSelf } from "@narthex/api"
+import {
+  Api,
+  Authentication,
+  endsSomething,
+  limitOf,
+  NotReplayed,
+  OwnToken,
+  PolicyCheck,
+  ProxyAuthentication,
+  policyOf,
+  rateLimits,
+  StreamsEvents,
+  TargetSelf
+} from "@narthex/api"
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { endpointsOf } from "./endpointsOf.ts"
@@ -11,6 +24,22 @@ const named = (has: (endpoint: HttpApiEndpoint.Top) => boolean) =>
   listed.filter(({ endpoint }) => has(endpoint)).map(({ name }) => name)
 
 describe("annotations", () => {
+  it("every endpoint has one policy and the middleware for it", () => {
+    for (const { endpoint, name } of listed) {
+      const policy = policyOf(endpoint)
+      assert.isDefined(policy, name)
+      const wanted = {
+        Anonymous: [],
+        OwnToken: [OwnToken],
+        Proxy: [ProxyAuthentication],
+        Credential: [PolicyCheck, Authentication]
+      }[policy?._tag ?? "Anonymous"].map(({ key: id }) => id)
+      const guards = [PolicyCheck, Authentication, OwnToken, ProxyAuthentication].map(({ key: id }) => id)
+      const has = Array.from(endpoint.middlewares, ({ key: id }) => id).filter((id) => guards.includes(id))
+      assert.deepStrictEqual(has, wanted, name)
+    }
+  })
+
   it("every call of people and keys that is not a GET has a limit, but signing out", () => {
     const without = listed.filter(({ endpoint }) => endpoint.method !== "GET" && limitOf(endpoint) === undefined)
     assert.deepStrictEqual(

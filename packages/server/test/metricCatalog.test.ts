@@ -1,4 +1,4 @@
-/** The catalog of metrics has every metric that the code defines, and every one that the design names. */
+/** The catalog of metrics has every metric that the code defines. */
 import { globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -30,15 +30,5 @@ describe("the catalog of metrics", () => {
       ...read(file).matchAll(/Metric\.(?:counter|gauge|histogram|frequency|summary|timer)\((?!name,)/g)
     ])
     assert.lengthOf(definitions, defined.filter(({ text }) => text.startsWith("Metric.")).length)
-  })
-
-  it("the metrics that the design names are in the catalog", () => {
-    const [, named = ""] = /\*\*E38\.\*\*([\s\S]*?)Alert on/.exec(read("docs/design/events.md")) ?? []
-    const names = [...named.matchAll(/`(\w+)`/g)].map(([, name = ""]) => name)
-    const ofStreams = Object.entries(metricCatalog).filter(([, { of }]) => of === "event streams")
-    assert.sameMembers(
-      names,
-      ofStreams.map(([name]) => name)
-    )
   })
 })

@@ -6,6 +6,7 @@ import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "../prob
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { createdKeyText } from "../schemas/answerTexts.ts"
 import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, optionalBody, optionalNullable } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { ScopeInput } from "../schemas/ScopeInput.ts"
@@ -44,21 +45,63 @@ const createRules = {
 
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(
-    HttpApiEndpoint.get("list", "/v1/api-keys/", list).annotateMerge(endpointRules(lists, "List API keys")),
-    HttpApiEndpoint.get("listBare", "/v1/api-keys", list).annotateMerge(endpointRules(lists, "List API keys")),
+    HttpApiEndpoint.get("list", "/v1/api-keys/", list).annotateMerge(
+      endpointRules(lists, {
+        summary: "List API keys",
+        text: "Administrators see all API keys of the organization, other members their own, a narrower key itself. Revoked keys are left out; expired ones stay for 30 days.",
+        answer: "A page of API keys."
+      })
+    ),
+    HttpApiEndpoint.get("listBare", "/v1/api-keys", list).annotateMerge(
+      endpointRules(lists, {
+        summary: "List API keys",
+        text: "The same as with the slash at the end.",
+        answer: "A page of API keys."
+      })
+    ),
     HttpApiEndpoint.post("create", "/v1/api-keys/", create).annotateMerge(
-      endpointRules(creates, "Create an API key; its secret is shown once", createRules)
+      endpointRules(
+        creates,
+        {
+          summary: "Create an API key; its secret is shown once",
+          text: "The key acts as the person who creates it, within its capability and scope, until it expires or is revoked.",
+          answer: createdKeyText
+        },
+        createRules
+      )
     ),
     HttpApiEndpoint.post("createBare", "/v1/api-keys", create).annotateMerge(
-      endpointRules(creates, "Create an API key; its secret is shown once", createRules)
+      endpointRules(
+        creates,
+        {
+          summary: "Create an API key; its secret is shown once",
+          text: "The same as with the slash at the end.",
+          answer: createdKeyText
+        },
+        createRules
+      )
     ),
     HttpApiEndpoint.delete("revokeSelf", "/v1/api-keys/self", { success: HttpApiSchema.NoContent }).annotateMerge(
-      endpointRules(revokes, "Revoke the key that calls", { targetSelf: true })
+      endpointRules(
+        revokes,
+        {
+          summary: "Revoke the key that calls",
+          text: "A key of any capability may revoke itself.",
+          answer: "The key is revoked."
+        },
+        { targetSelf: true }
+      )
     ),
     HttpApiEndpoint.get("get", "/v1/api-keys/:api_key_id", {
       params,
       success: Schema.Struct({ api_key: ApiKeyRecord })
-    }).annotateMerge(endpointRules(reads("api_key", "branch"), "Read an API key")),
+    }).annotateMerge(
+      endpointRules(reads("api_key", "branch"), {
+        summary: "Read an API key",
+        text: "An API key that the list shows.",
+        answer: "The API key."
+      })
+    ),
     HttpApiEndpoint.post("rotate", "/v1/api-keys/:api_key_id/rotate", {
       params,
       payload: optionalBody(RotateApiKey, {}),
@@ -67,14 +110,24 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(
       endpointRules(
         session({ permission: "own_keys", target: "api_key" }),
-        "Give the key a new secret; the old one expires after grace_seconds",
+        {
+          summary: "Give the key a new secret; the old one expires after grace_seconds",
+          text: "Only the key's creator may do it. The key keeps its id, name and rights; its open event streams end.",
+          answer: "The API key and its new secret, which is shown this once."
+        },
         { showsSecret: true, locatedAt: "/v1/api-keys/{api_key.id}", limitedBy: "key_creation" }
       )
     ),
     HttpApiEndpoint.delete("revoke", "/v1/api-keys/:api_key_id", {
       params,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(revokes, "Revoke an API key"))
+    }).annotateMerge(
+      endpointRules(revokes, {
+        summary: "Revoke an API key",
+        text: "The key is refused from now on, on every instance, and its event streams end.",
+        answer: "The key is revoked."
+      })
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)
@@ -87,6 +140,16 @@ export class CredentialsApi extends HttpApiGroup.make("credentials")
       payload: Schema.Struct({ secret: AnySecret }),
       success: HttpApiSchema.Accepted,
       error: [RateLimitedProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(anonymous, "Report a leaked key, which revokes it", { limitedBy: "reports" }))
+    }).annotateMerge(
+      endpointRules(
+        anonymous,
+        {
+          summary: "Report a leaked key, which revokes it",
+          text: "For scanners of leaked secrets. The answer is the same whether the secret is a key or not.",
+          answer: "The report is taken. If it was a key, the key is revoked."
+        },
+        { limitedBy: "reports" }
+      )
+    )
   )
   .annotateMerge(OpenApi.annotations({ title: "Credentials", description: "Reports of leaked secrets." })) {}

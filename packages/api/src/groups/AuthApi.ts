@@ -84,30 +84,65 @@ export class AuthApi extends HttpApiGroup.make("auth")
       payload: Schema.Struct({ org_id: AnyOrgId }),
       success: SessionAnswer
     }).annotateMerge(
-      endpointRules(ownSessions, "Switch the session to another organization", { showsSecret: true, notReplayed: true })
+      endpointRules(
+        ownSessions,
+        {
+          summary: "Switch the session to another organization",
+          text: "The session acts in the named organization from now on, and gets a new token for it.",
+          answer: "The new session token."
+        },
+        { showsSecret: true, notReplayed: true }
+      )
     ),
     HttpApiEndpoint.get("whoami", "/v1/auth/whoami", { success: Whoami }).annotateMerge(
-      endpointRules(self, "Show the caller and its rights")
+      endpointRules(self, {
+        summary: "Show the caller and its rights",
+        text: "Every credential may call it, also that of a pending account.",
+        answer: "Who calls, and what the credential may do."
+      })
     ),
     HttpApiEndpoint.get("account", "/v1/account", {
       query: { include: includeOf("projects") },
       success: Account
     }).annotateMerge(
-      endpointRules(
-        session({ effect: "read", permission: "read" }),
-        "Show the person with the organizations and what waits for them"
-      )
+      endpointRules(session({ effect: "read", permission: "read" }), {
+        summary: "Show the person with the organizations and what waits for them",
+        text: "What a page of the person begins with, in one call: the organizations, oldest first (at most 200), and how many invitations are pending (100 at most are counted). `include=projects` adds the names of the newest 100 projects of the organization.",
+        answer: "The person, the organization that the session acts in, and the others."
+      })
     ),
     HttpApiEndpoint.get("sessions", "/v1/auth/sessions", {
       success: Schema.Struct({ sessions: Schema.Array(SessionRecord) })
-    }).annotateMerge(endpointRules(ownSessions, "List the caller's sessions")),
+    }).annotateMerge(
+      endpointRules(ownSessions, {
+        summary: "List the caller's sessions",
+        text: "The newest 1,000 sign-ins of the person who calls.",
+        answer: "The sessions."
+      })
+    ),
     HttpApiEndpoint.delete("endSession", "/v1/auth/sessions/:session_id", {
       params: { session_id: SessionId },
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(ownSessions, "End one of the caller's sessions", { notReplayed: true })),
+    }).annotateMerge(
+      endpointRules(
+        ownSessions,
+        {
+          summary: "End one of the caller's sessions",
+          text: "Its token is refused from now on, on every instance. API keys stay valid.",
+          answer: "The session has ended."
+        },
+        { notReplayed: true }
+      )
+    ),
     HttpApiEndpoint.get("clientAddress", "/v1/client-address", {
       success: Schema.Struct({ address: Schema.String })
-    }).annotateMerge(endpointRules(self, "Show the caller's address as an allowlist sees it"))
+    }).annotateMerge(
+      endpointRules(self, {
+        summary: "Show the caller's address as an allowlist sees it",
+        text: "The address that the caller's request comes from, behind the load balancers that the operator trusts.",
+        answer: "The address."
+      })
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)
@@ -118,36 +153,74 @@ export class AuthApi extends HttpApiGroup.make("auth")
     })
       .middleware(OwnToken)
       .annotateMerge(
-        endpointRules(ownToken, "Issue a new session token for a valid or expired one", {
-          showsSecret: true,
-          limitedBy: "refresh",
-          notReplayed: true
-        })
+        endpointRules(
+          ownToken,
+          {
+            summary: "Issue a new session token for a valid or expired one",
+            text: "For 12 hours after the sign-in a session gets new tokens, also when the one that is sent has expired.",
+            answer: "The new session token."
+          },
+          {
+            showsSecret: true,
+            limitedBy: "refresh",
+            notReplayed: true
+          }
+        )
       ),
     HttpApiEndpoint.post("logout", "/v1/auth/logout", { success: HttpApiSchema.NoContent })
       .middleware(OwnToken)
-      .annotateMerge(endpointRules(ownToken, "End the session; its API keys stay valid", { notReplayed: true })),
+      .annotateMerge(
+        endpointRules(
+          ownToken,
+          {
+            summary: "End the session; its API keys stay valid",
+            text: "Takes a session token that is valid or has expired.",
+            answer: "The session has ended."
+          },
+          { notReplayed: true }
+        )
+      ),
     HttpApiEndpoint.get("providers", "/v1/auth/providers", {
       success: Schema.Struct({
         providers: Schema.Array(ProviderView),
         console_url: Schema.NullOr(Schema.String)
       }),
       error: [RateLimitedProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(anonymous, "List the identity providers and the address of the console")),
+    }).annotateMerge(
+      endpointRules(anonymous, {
+        summary: "List the identity providers and the address of the console",
+        text: "What a sign-in page needs. It needs no credential.",
+        answer: "The providers, and the origin of the console."
+      })
+    ),
     HttpApiEndpoint.post("exchange", "/v1/auth/exchange", {
       payload: Exchange,
       success: SessionAnswer,
       error: [InvalidTokenProblem, EmailNotAllowedProblem, RateLimitedProblem, UnavailableProblem]
     }).annotateMerge(
-      endpointRules(anonymous, "Sign in with an id token of a provider", {
-        showsSecret: true,
-        limitedBy: "exchange",
-        notReplayed: true
-      })
+      endpointRules(
+        anonymous,
+        {
+          summary: "Sign in with an id token of a provider",
+          text: "Turns the id token of an identity provider into a session. The first sign-in creates the account and its personal organization, and accepts an only open invitation.",
+          answer: "The session token."
+        },
+        {
+          showsSecret: true,
+          limitedBy: "exchange",
+          notReplayed: true
+        }
+      )
     ),
     HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", {
       success: KeySet,
       error: [RateLimitedProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(anonymous, "List the public keys of session tokens"))
+    }).annotateMerge(
+      endpointRules(anonymous, {
+        summary: "List the public keys of session tokens",
+        text: "With these keys other services verify session tokens.",
+        answer: "The public keys."
+      })
+    )
   )
   .annotateMerge(OpenApi.annotations({ title: "Authentication", description: "Sign-in, sessions, who is calling." })) {}

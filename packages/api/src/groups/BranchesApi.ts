@@ -12,6 +12,7 @@ import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../p
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { deletionStarted } from "../schemas/answerTexts.ts"
 import { AnyBranchId, BranchName, optionalBody, optionalNullable, TtlSeconds } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, BranchRecord, created, EndpointRecord, Operations, ShownSecret } from "../schemas/Shapes.ts"
@@ -62,7 +63,13 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       params: project,
       query: pageQuery,
       success: Schema.Struct({ branches: Schema.Array(BranchRecord), pagination: Pagination })
-    }).annotateMerge(endpointRules(reads("project", "branch"), "List branches")),
+    }).annotateMerge(
+      endpointRules(reads("project", "branch"), {
+        summary: "List branches",
+        text: "The branches of the project.",
+        answer: "A page of branches."
+      })
+    ),
     HttpApiEndpoint.post("create", branchesPath, {
       params: project,
       payload: optionalBody(CreateBranch, {}),
@@ -71,14 +78,22 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       ),
       error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
-      endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create a branch", {
-        locatedAt: `${branchesPath}/{branch.id}`,
-        limitedBy: "creation",
-        raisedBy: { member: "protected", values: [true], policy: changes("write", "change_projects", "project") }
-      })
+      endpointRules(
+        changes("sandbox", "change_projects", "project", { agent: "any" }),
+        {
+          summary: "Create a branch",
+          text: "Copies a branch with its data. It has no endpoint unless the body asks for one.",
+          answer: "The branch, its endpoint if it has one, and the work that makes them."
+        },
+        {
+          locatedAt: `${branchesPath}/{branch.id}`,
+          limitedBy: "creation",
+          raisedBy: { member: "protected", values: [true], policy: changes("write", "change_projects", "project") }
+        }
+      )
     ),
     HttpApiEndpoint.get("get", `${branchesPath}/:branch_id`, { params, success: wrapped }).annotateMerge(
-      endpointRules(reads("branch", "branch"), "Read a branch")
+      endpointRules(reads("branch", "branch"), { summary: "Read a branch", text: "One branch.", answer: "The branch." })
     ),
     HttpApiEndpoint.patch("change", `${branchesPath}/:branch_id`, {
       params,
@@ -88,7 +103,11 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }),
-        "Rename or protect a branch, or change when it expires",
+        {
+          summary: "Rename or protect a branch, or change when it expires",
+          text: "Members that are left out stay as they are.",
+          answer: "The branch."
+        },
         {
           strictBody: true,
           raisedBy: { member: "protected", policy: changes("write", "change_projects", "branch") }
@@ -100,7 +119,11 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       success: accepted(Schema.Struct({ operations: Operations })),
       error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(changes("sandbox", "change_projects", "branch", { agent: "made_by_agent" }), "Delete a branch")
+      endpointRules(changes("sandbox", "change_projects", "branch", { agent: "made_by_agent" }), {
+        summary: "Delete a branch",
+        text: "Deletes its endpoints, credentials and data. The default branch, a protected one, and one that others were copied from are refused.",
+        answer: deletionStarted
+      })
     ),
     HttpApiEndpoint.post("reset", `${branchesPath}/:branch_id/reset`, {
       params,
@@ -113,7 +136,11 @@ export class BranchesApi extends HttpApiGroup.make("branches")
           reach_main: "project",
           agent: "made_by_agent"
         }),
-        "Reset the branch to the current state of its parent",
+        {
+          summary: "Reset the branch to the current state of its parent",
+          text: "Replaces the branch's data by the present data of its parent. Its sessions end; its endpoints and credentials stay. The default branch, a protected one, and one without a parent are refused.",
+          answer: "The branch, and the work that was started."
+        },
         { limitedBy: "creation" }
       )
     ),
@@ -124,7 +151,11 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(
         changes("write", "change_projects", "branch"),
-        "Make the branch the default branch of the project",
+        {
+          summary: "Make the branch the default branch of the project",
+          text: "New branches are copied from the default branch unless they name another.",
+          answer: "The branch, and the work that was started."
+        },
         {
           limitedBy: "creation"
         }
@@ -138,7 +169,11 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(
         changes("mint", "mint_read_only", "branch", { reach: "branch", agent: "any" }),
-        "Mint a Postgres role on the branch; its password is shown once",
+        {
+          summary: "Mint a Postgres role on the branch; its password is shown once",
+          text: "Makes a Postgres role on the branch, and a connection string with its password. Minting does not start a compute; the connection does.",
+          answer: "The credential, and the password and connection string, which are shown this once."
+        },
         {
           strictBody: true,
           showsSecret: true,
@@ -156,16 +191,21 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       query: pageQuery,
       success: Schema.Struct({ credentials: Schema.Array(CredentialRecord), pagination: Pagination })
     }).annotateMerge(
-      endpointRules(reads("branch", "branch"), "List the Postgres roles of the branch that the caller may revoke")
+      endpointRules(reads("branch", "branch"), {
+        summary: "List the Postgres roles of the branch that the caller may revoke",
+        text: "The Postgres roles that are valid, and ended ones until a compute has confirmed their end.",
+        answer: "A page of credentials."
+      })
     ),
     HttpApiEndpoint.delete("revokeCredential", `${branchesPath}/:branch_id/credentials/:role`, {
       params: credential,
       success: HttpApiSchema.NoContent
     }).annotateMerge(
-      endpointRules(
-        changes("mint", "mint_read_only", "credential", { reach: "branch", agent: "any" }),
-        "Revoke a Postgres role of the branch and end its sessions"
-      )
+      endpointRules(changes("mint", "mint_read_only", "credential", { reach: "branch", agent: "any" }), {
+        summary: "Revoke a Postgres role of the branch and end its sessions",
+        text: "Answers once a running compute has ended the role's sessions. If it does not confirm within 10 seconds, the answer is 503: the role is revoked all the same, and a repetition waits again.",
+        answer: "The role is revoked, and its sessions have ended."
+      })
     )
   )
   .middleware(PolicyCheck)

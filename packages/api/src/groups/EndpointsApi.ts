@@ -9,6 +9,7 @@ import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../p
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { deletionStarted } from "../schemas/answerTexts.ts"
 import { AnyBranchId, optionalNullable } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, created, EndpointRecord, Operations } from "../schemas/Shapes.ts"
@@ -37,7 +38,13 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       params: project,
       query: pageQuery,
       success: Schema.Struct({ endpoints: Schema.Array(EndpointRecord), pagination: Pagination })
-    }).annotateMerge(endpointRules(reads("project", "branch"), "List endpoints")),
+    }).annotateMerge(
+      endpointRules(reads("project", "branch"), {
+        summary: "List endpoints",
+        text: "The endpoints of the project.",
+        answer: "A page of endpoints."
+      })
+    ),
     HttpApiEndpoint.post("create", endpointsPath, {
       params: project,
       payload: CreateEndpoint,
@@ -46,14 +53,24 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "project", { agent: "any", agent_named: endpointsByAgents }),
-        "Create an endpoint",
+        {
+          summary: "Create an endpoint",
+          text: "Gives a branch another endpoint: a read-only one, or the read-write one if it has none.",
+          answer: "The endpoint, and the work that was started."
+        },
         { locatedAt: `${endpointsPath}/{endpoint.id}`, limitedBy: "creation" }
       )
     ),
     HttpApiEndpoint.get("get", `${endpointsPath}/:endpoint_id`, {
       params,
       success: Schema.Struct({ endpoint: EndpointRecord })
-    }).annotateMerge(endpointRules(reads("endpoint", "branch"), "Read an endpoint")),
+    }).annotateMerge(
+      endpointRules(reads("endpoint", "branch"), {
+        summary: "Read an endpoint",
+        text: "One endpoint.",
+        answer: "The endpoint."
+      })
+    ),
     HttpApiEndpoint.patch("change", `${endpointsPath}/:endpoint_id`, {
       params,
       payload: ChangeEndpoint,
@@ -62,7 +79,11 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }),
-        "Disable an endpoint, or change its suspend timeout",
+        {
+          summary: "Disable an endpoint, or change its suspend timeout",
+          text: "Members that are left out stay as they are.",
+          answer: "The endpoint, and the work that was started."
+        },
         { strictBody: true, ends: true }
       )
     ),
@@ -71,7 +92,11 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       success: accepted(Schema.Struct({ operations: Operations })),
       error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(changes("sandbox", "change_projects", "endpoint", { agent: "made_by_agent" }), "Delete an endpoint")
+      endpointRules(changes("sandbox", "change_projects", "endpoint", { agent: "made_by_agent" }), {
+        summary: "Delete an endpoint",
+        text: "Ends its connections. The data of the branch stays.",
+        answer: deletionStarted
+      })
     ),
     HttpApiEndpoint.post("start", `${endpointsPath}/:endpoint_id/start`, {
       params,
@@ -80,7 +105,11 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }),
-        "Start the compute of an endpoint",
+        {
+          summary: "Start the compute of an endpoint",
+          text: "Starts the compute ahead of the first connection, which would start it too.",
+          answer: "The endpoint, and the work that was started; none: its compute runs already."
+        },
         { limitedBy: "creation" }
       )
     ),
@@ -91,7 +120,11 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }),
-        "Suspend the compute of an endpoint",
+        {
+          summary: "Suspend the compute of an endpoint",
+          text: "Ends its connections and stops the compute; the next connection starts it again.",
+          answer: "The endpoint, and the work that was started; none: its compute is suspended already."
+        },
         { limitedBy: "creation", ends: true }
       )
     )

@@ -9,6 +9,7 @@ import { NotAcceptableProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { streamAnswer } from "../schemas/answerTexts.ts"
 import { includeOf } from "../schemas/Include.ts"
 import { Limit, Pagination } from "../schemas/Paging.ts"
 import { NamesRecord } from "../schemas/Shapes.ts"
@@ -58,24 +59,54 @@ const history = {
 } as const
 
 const params = { project_id: ProjectId }
+const historyText =
+  "Pages of the durable log, for those who missed events. If `after` is older than the log, the oldest event that is kept is the first one and `complete` is `false`. `include=names` adds the names of what the events mention."
+const streamText =
+  "Every change as a server-sent event. `Last-Event-ID` resumes after an event; where events are missing, a `resume.gap.v1` says so, and the client reads the state again. A stream ends with its credential, and after 30 minutes at the latest; clients reconnect."
 const organization = reads("none", "organization")
 const project = reads("project", "project")
 
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("stream", "/v1/events", stream).annotateMerge(
-      endpointRules(organization, "Stream the events of the organization", { streamsEvents: true })
+      endpointRules(
+        organization,
+        {
+          summary: "Stream the events of the organization",
+          text: `${streamText} The stream has the events of all projects.`,
+          answer: streamAnswer
+        },
+        { streamsEvents: true }
+      )
     ),
     HttpApiEndpoint.get("history", "/v1/events/history", history).annotateMerge(
-      endpointRules(organization, "List past events of the organization")
+      endpointRules(organization, {
+        summary: "List past events of the organization",
+        text: historyText,
+        answer: "A page of events."
+      })
     ),
     HttpApiEndpoint.get("projectStream", "/v1/projects/:project_id/events", { ...stream, params }).annotateMerge(
-      endpointRules(project, "Stream the events of a project", { streamsEvents: true })
+      endpointRules(
+        project,
+        {
+          summary: "Stream the events of a project",
+          text: `${streamText} The stream has the events of one project.`,
+          answer: streamAnswer
+        },
+        { streamsEvents: true }
+      )
     ),
     HttpApiEndpoint.get("projectHistory", "/v1/projects/:project_id/events/history", {
       ...history,
       params
-    }).annotateMerge(endpointRules(project, "List past events of a project"))
+    }).annotateMerge(
+      endpointRules(project, {
+        summary: "List past events of a project",
+        text: historyText,
+        answer: "A page of events."
+      })
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

@@ -30,30 +30,58 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       params: organization,
       query: pageQuery,
       success: Schema.Struct({ invitations: Schema.Array(InvitationRecord), pagination: Pagination })
-    }).annotateMerge(endpointRules(manages, "List invitations")),
+    }).annotateMerge(
+      endpointRules(manages, {
+        summary: "List invitations",
+        text: "The invitations of the organization.",
+        answer: "A page of invitations."
+      })
+    ),
     HttpApiEndpoint.post("invite", "/v1/orgs/:org_id/invitations", {
       params: organization,
       payload: Invite,
       success: created(wrapped),
       error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
-      endpointRules(manages, "Invite an email address for seven days", {
-        strictBody: true,
-        limitedBy: "invitation_creation"
-      })
+      endpointRules(
+        manages,
+        {
+          summary: "Invite an email address for seven days",
+          text: "No mail is sent: the person signs in with the address, and accepts.",
+          answer: "The invitation."
+        },
+        {
+          strictBody: true,
+          limitedBy: "invitation_creation"
+        }
+      )
     ),
     HttpApiEndpoint.post("resend", "/v1/orgs/:org_id/invitations/:invitation_id/resend", {
       params: invitation,
       success: wrapped,
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(manages, "Renew an invitation for seven days", { limitedBy: "invitation_creation" })
+      endpointRules(
+        manages,
+        {
+          summary: "Renew an invitation for seven days",
+          text: "The seven days begin again.",
+          answer: "The invitation."
+        },
+        { limitedBy: "invitation_creation" }
+      )
     ),
     HttpApiEndpoint.delete("revoke", "/v1/orgs/:org_id/invitations/:invitation_id", {
       params: invitation,
       success: HttpApiSchema.NoContent,
       error: ConflictProblem
-    }).annotateMerge(endpointRules(manages, "Revoke an invitation"))
+    }).annotateMerge(
+      endpointRules(manages, {
+        summary: "Revoke an invitation",
+        text: "Only a pending one can be revoked.",
+        answer: "The invitation is revoked."
+      })
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

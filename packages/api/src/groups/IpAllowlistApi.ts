@@ -43,40 +43,86 @@ const change = changes("write", "change_projects", "project")
 export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
   .add(
     HttpApiEndpoint.get("list", listPath, { params, success: AllowlistRecord }).annotateMerge(
-      endpointRules(reads("project", "project"), "List the rules in force")
+      endpointRules(reads("project", "project"), {
+        summary: "List the rules in force",
+        text: "All rules; the list has no pages.",
+        answer: "The rules."
+      })
     ),
     HttpApiEndpoint.post("add", listPath, {
       params,
       payload: AddIpRule,
       success: [ReplacedIpRule, created(IpRule)],
       error: [MalformedCidrProblem, ConflictProblem]
-    }).annotateMerge(endpointRules(change, "Add a network", { strictBody: true, limitedBy: "creation" })),
+    }).annotateMerge(
+      endpointRules(
+        change,
+        {
+          summary: "Add a network",
+          text: "With the first rule, only the listed networks may connect to the project's endpoints. Open connections from elsewhere are ended. Proxies know of it within a second or so, and within 30 seconds at the latest.",
+          answer: { 200: "The network was listed already: its label and expiry are replaced.", 201: "The new rule." }
+        },
+        { strictBody: true, limitedBy: "creation" }
+      )
+    ),
     HttpApiEndpoint.get("check", `${listPath}/check`, {
       params,
       query: { address: Pasted },
       success: AddressChecked
-    }).annotateMerge(endpointRules(reads("project", "project"), "Check whether an address may connect")),
+    }).annotateMerge(
+      endpointRules(reads("project", "project"), {
+        summary: "Check whether an address may connect",
+        text: "What a proxy would decide by the rules that are in force now.",
+        answer: "Whether the address may connect, and by which rule."
+      })
+    ),
     HttpApiEndpoint.get("refusals", `${listPath}/refusals`, {
       params,
       query: pageQuery,
       success: Schema.Struct({ refusals: Schema.Array(ClientRefusalRecord), pagination: Pagination })
-    }).annotateMerge(endpointRules(reads("project", "project"), "List the last clients that were refused")),
+    }).annotateMerge(
+      endpointRules(reads("project", "project"), {
+        summary: "List the last clients that were refused",
+        text: "One entry for each address and endpoint, newest first: at most 100 of a project, for 7 days after the last refusal. They are the reports of proxies, some seconds late; a refusal that repeats moves to the front.",
+        answer: "A page of refused clients."
+      })
+    ),
     HttpApiEndpoint.delete("remove", `${listPath}/:cidr`, {
       params: { ...params, cidr: Schema.NonEmptyString },
       success: HttpApiSchema.NoContent,
       error: MalformedCidrProblem
-    }).annotateMerge(endpointRules(change, "Remove a network")),
+    }).annotateMerge(
+      endpointRules(change, {
+        summary: "Remove a network",
+        text: "Connections that the remaining rules do not admit are ended. Without the last rule, every address may connect.",
+        answer: "The network is removed."
+      })
+    ),
     HttpApiEndpoint.delete("removeSplit", `${listPath}/:network/:prefix`, {
       params: { ...params, network: Schema.NonEmptyString, prefix: Schema.NonEmptyString },
       success: HttpApiSchema.NoContent,
       error: MalformedCidrProblem
-    }).annotateMerge(endpointRules(change, "Remove a network whose slash is not encoded")),
+    }).annotateMerge(
+      endpointRules(change, {
+        summary: "Remove a network whose slash is not encoded",
+        text: "The same for clients that do not encode the slash of the network.",
+        answer: "The network is removed."
+      })
+    ),
     HttpApiEndpoint.delete("reset", listPath, {
       params,
       query: NoQuery,
       success: HttpApiSchema.NoContent
     }).annotateMerge(
-      endpointRules(change, "Remove every network, which opens the project to all addresses", { ends: false })
+      endpointRules(
+        change,
+        {
+          summary: "Remove every network, which opens the project to all addresses",
+          text: "Every address may connect from now on. With any query it is refused, because the caller probably meant to remove one network.",
+          answer: "The list is empty."
+        },
+        { ends: false }
+      )
     )
   )
   .middleware(PolicyCheck)

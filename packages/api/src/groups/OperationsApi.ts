@@ -45,21 +45,41 @@ export class OperationsApi extends HttpApiGroup.make("operations")
       params: project,
       query: { ...pageQuery, ...operationFilter },
       success: Schema.Struct({ operations: Operations, pagination: Pagination })
-    }).annotateMerge(endpointRules(reads("project", "branch"), "List operations")),
+    }).annotateMerge(
+      endpointRules(reads("project", "branch"), {
+        summary: "List operations",
+        text: "The work of the project, of the last 30 days. Filters are combined: an operation fits all that are given.",
+        answer: "A page of operations."
+      })
+    ),
     HttpApiEndpoint.get("get", "/v1/projects/:project_id/operations/:operation_id", {
       params: { ...project, operation_id: OperationId },
       query: { wait: Schema.optionalKey(Wait) },
       success: Schema.Struct({ operation: OperationRecord })
-    }).annotateMerge(endpointRules(reads("operation", "branch"), "Read an operation, or wait until it ends")),
+    }).annotateMerge(
+      endpointRules(reads("operation", "branch"), {
+        summary: "Read an operation, or wait until it ends",
+        text: "With `wait` the call answers when the operation has ended, or when the time is over, with the status reached by then.",
+        answer: "The operation."
+      })
+    ),
     HttpApiEndpoint.post("cancel", "/v1/projects/:project_id/operations/:operation_id/cancel", {
       params: { ...project, operation_id: OperationId },
       success: Schema.Struct({ operation: OperationRecord }),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(changes("write", "change_projects", "operation", { reach: "branch" }), "Cancel an operation", {
-        limitedBy: "creation",
-        ends: true
-      })
+      endpointRules(
+        changes("write", "change_projects", "operation", { reach: "branch" }),
+        {
+          summary: "Cancel an operation",
+          text: "Deletions and `apply_config` cannot be cancelled, nor can an operation that has ended.",
+          answer: "The operation, `cancelled` or `cancelling`."
+        },
+        {
+          limitedBy: "creation",
+          ends: true
+        }
+      )
     )
   )
   .middleware(PolicyCheck)

@@ -46,41 +46,81 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
     HttpApiEndpoint.get("list", "/v1/orgs", {
       query: pageQuery,
       success: Schema.Struct({ organizations: Schema.Array(OrganizationView), pagination: Pagination })
-    }).annotateMerge(endpointRules(reads("none", "organization"), "List the caller's organizations")),
+    }).annotateMerge(
+      endpointRules(reads("none", "organization"), {
+        summary: "List the caller's organizations",
+        text: "A key sees the organization that it acts in.",
+        answer: "A page of organizations."
+      })
+    ),
     HttpApiEndpoint.post("create", "/v1/orgs", {
       payload,
       success: created(wrapped),
       error: QuotaExceededProblem
     }).annotateMerge(
-      endpointRules(session({ ex_member: true }), "Create a team organization", {
-        locatedAt: "/v1/orgs/{organization.id}",
-        limitedBy: "organization_creation"
-      })
+      endpointRules(
+        session({ ex_member: true }),
+        {
+          summary: "Create a team organization",
+          text: "The caller becomes its owner. To act in it, switch the session with `POST /v1/auth/switch-org`.",
+          answer: "The organization."
+        },
+        {
+          locatedAt: "/v1/orgs/{organization.id}",
+          limitedBy: "organization_creation"
+        }
+      )
     ),
     HttpApiEndpoint.get("get", "/v1/orgs/:org_id", { params: organization, success: wrapped }).annotateMerge(
-      endpointRules(reads("organization", "organization"), "Read the organization")
+      endpointRules(reads("organization", "organization"), {
+        summary: "Read the organization",
+        text: "The organization that the credential acts in; any other is 404.",
+        answer: "The organization."
+      })
     ),
     HttpApiEndpoint.patch("rename", "/v1/orgs/:org_id", {
       params: organization,
       payload,
       success: wrapped
-    }).annotateMerge(endpointRules(manages("rename_organization"), "Rename the organization", { strictBody: true })),
+    }).annotateMerge(
+      endpointRules(
+        manages("rename_organization"),
+        { summary: "Rename the organization", text: "The name need not be unique.", answer: "The organization." },
+        { strictBody: true }
+      )
+    ),
     HttpApiEndpoint.delete("delete", "/v1/orgs/:org_id", {
       params: organization,
       success: HttpApiSchema.NoContent,
       error: ConflictProblem
-    }).annotateMerge(endpointRules(manages("delete_organization"), "Delete the organization")),
+    }).annotateMerge(
+      endpointRules(manages("delete_organization"), {
+        summary: "Delete the organization",
+        text: "Only owners may do it, and only without projects in it. Its API keys and invitations are revoked. A personal organization cannot be deleted.",
+        answer: "The organization is deleted."
+      })
+    ),
     HttpApiEndpoint.get("usage", "/v1/orgs/:org_id/usage", {
       params: organization,
       success: Schema.Struct({ usage: Schema.Array(QuotaRecord) })
     }).annotateMerge(
-      endpointRules(reads("organization", "organization"), "Show what the organization holds of its quotas")
+      endpointRules(reads("organization", "organization"), {
+        summary: "Show what the organization holds of its quotas",
+        text: "Every quota of the organization.",
+        answer: "The quotas."
+      })
     ),
     HttpApiEndpoint.get("members", "/v1/orgs/:org_id/members", {
       params: organization,
       query: pageQuery,
       success: Schema.Struct({ members: Schema.Array(Member), pagination: Pagination })
-    }).annotateMerge(endpointRules(reads("organization", "organization"), "List the members")),
+    }).annotateMerge(
+      endpointRules(reads("organization", "organization"), {
+        summary: "List the members",
+        text: "The members of the organization and their roles.",
+        answer: "A page of members."
+      })
+    ),
     HttpApiEndpoint.patch("changeMember", "/v1/orgs/:org_id/members/:user_id", {
       params: member,
       query: confirmation,
@@ -88,7 +128,15 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
       success: Schema.Struct({ member: Member }),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(manages("manage_members", "member"), "Change a member's role", { strictBody: true, ends: true })
+      endpointRules(
+        manages("manage_members", "member"),
+        {
+          summary: "Change a member's role",
+          text: "No one grants a role above their own. The last owner cannot be demoted.",
+          answer: "The member."
+        },
+        { strictBody: true, ends: true }
+      )
     ),
     HttpApiEndpoint.get("holdings", "/v1/orgs/:org_id/members/:user_id/holdings", {
       params: member,
@@ -101,14 +149,24 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
         })
       })
     }).annotateMerge(
-      endpointRules(manages("leave", "member"), "Show the keys and credentials that end with the membership")
+      endpointRules(manages("leave", "member"), {
+        summary: "Show the keys and credentials that end with the membership",
+        text: "What a removal would end: read it before.",
+        answer: "The API keys and credentials."
+      })
     ),
     HttpApiEndpoint.delete("removeMember", "/v1/orgs/:org_id/members/:user_id", {
       params: member,
       query: removal,
       success: HttpApiSchema.NoContent,
       error: ConflictProblem
-    }).annotateMerge(endpointRules(manages("leave", "member"), "Remove a member, or leave"))
+    }).annotateMerge(
+      endpointRules(manages("leave", "member"), {
+        summary: "Remove a member, or leave",
+        text: "Ends the person's API keys, and their database credentials unless they are handed over. Members may remove themselves; the last owner may not.",
+        answer: "The membership has ended."
+      })
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

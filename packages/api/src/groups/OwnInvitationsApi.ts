@@ -22,16 +22,42 @@ export class OwnInvitationsApi extends HttpApiGroup.make("ownInvitations")
     HttpApiEndpoint.get("list", "/v1/invitations", {
       query: pageQuery,
       success: Schema.Struct({ invitations: Schema.Array(OwnInvitationRecord), pagination: Pagination })
-    }).annotateMerge(endpointRules(own, "List the caller's pending invitations")),
+    }).annotateMerge(
+      endpointRules(own, {
+        summary: "List the caller's pending invitations",
+        text: "Those for the caller's verified address, of every organization.",
+        answer: "A page of invitations."
+      })
+    ),
     HttpApiEndpoint.post("accept", "/v1/invitations/:invitation_id/accept", {
       params: invitation,
       success: Schema.Struct({ organization: OrganizationView }),
       error: ConflictProblem
-    }).annotateMerge(endpointRules(own, "Accept an invitation", { limitedBy: "invitation_creation" })),
+    }).annotateMerge(
+      endpointRules(
+        own,
+        {
+          summary: "Accept an invitation",
+          text: "The caller becomes a member. The session stays in its organization; switch it with `POST /v1/auth/switch-org`.",
+          answer: "The organization, with the caller's role."
+        },
+        { limitedBy: "invitation_creation" }
+      )
+    ),
     HttpApiEndpoint.post("decline", "/v1/invitations/:invitation_id/decline", {
       params: invitation,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(own, "Decline an invitation", { ends: true }))
+    }).annotateMerge(
+      endpointRules(
+        own,
+        {
+          summary: "Decline an invitation",
+          text: "The organization may invite again.",
+          answer: "The invitation is declined."
+        },
+        { ends: true }
+      )
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

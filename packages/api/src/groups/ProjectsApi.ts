@@ -12,6 +12,7 @@ import {
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { deletionStarted } from "../schemas/answerTexts.ts"
 import { includeOf } from "../schemas/Include.ts"
 import { Name, optionalNullable, Pasted } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
@@ -81,7 +82,13 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.get("list", "/v1/projects", {
       query: { ...pageQuery, include: includeOf("endpoint") },
       success: Schema.Struct({ projects: Schema.Array(ProjectRecord), pagination: Pagination })
-    }).annotateMerge(endpointRules(reads("none", "branch"), "List the projects that the credential may read")),
+    }).annotateMerge(
+      endpointRules(reads("none", "branch"), {
+        summary: "List the projects that the credential may read",
+        text: "The projects of the organization; a key of one project or branch sees that project. `include=endpoint` adds the endpoint of each, and when it was used last.",
+        answer: "A page of projects."
+      })
+    ),
     HttpApiEndpoint.post("create", "/v1/projects", {
       payload: CreateProject,
       success: created(
@@ -96,32 +103,54 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       endpointRules(
         changes("write", "create_projects", "none", { reach: "organization" }),
-        "Create a project with its default branch and endpoint",
+        {
+          summary: "Create a project with its default branch and endpoint",
+          text: "Makes the project, its default branch `main` and a read-write endpoint, which is suspended until the first connection. The work is one operation; wait for it before you connect.",
+          answer: "The project, its default branch and endpoint, and the operation that makes them."
+        },
         { locatedAt: "/v1/projects/{project.id}", limitedBy: "creation" }
       )
     ),
     HttpApiEndpoint.get("get", "/v1/projects/:project_id", { params, success: wrapped }).annotateMerge(
-      endpointRules(reads("project", "project"), "Read a project")
+      endpointRules(reads("project", "project"), {
+        summary: "Read a project",
+        text: "One project.",
+        answer: "The project."
+      })
     ),
     HttpApiEndpoint.get("overview", "/v1/projects/:project_id/overview", {
       params,
       query: { include: includeOf("branches", "endpoints", "operations", "ip_allow") },
       success: ProjectOverview
-    }).annotateMerge(endpointRules(reads("project", "project"), "Read a project with what is in it")),
+    }).annotateMerge(
+      endpointRules(reads("project", "project"), {
+        summary: "Read a project with what is in it",
+        text: "One project, and the parts of it that `include` names, each as its own list answers it: the newest 1,000 branches, the newest 1,000 endpoints, the newest 10 operations, and the allowlist.",
+        answer: "The project, and the parts that the query asks for."
+      })
+    ),
     HttpApiEndpoint.patch("rename", "/v1/projects/:project_id", {
       params,
       payload: ChangeProject,
       success: wrapped,
       error: RegionImmutableProblem
     }).annotateMerge(
-      endpointRules(changes("write", "change_projects", "project"), "Rename a project", { strictBody: true })
+      endpointRules(
+        changes("write", "change_projects", "project"),
+        { summary: "Rename a project", text: "The name can change; the region cannot.", answer: "The project." },
+        { strictBody: true }
+      )
     ),
     HttpApiEndpoint.delete("delete", "/v1/projects/:project_id", {
       params,
       success: accepted(Schema.Struct({ operations: Operations })),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(changes("destroy", "delete_projects", "project"), "Delete a project and everything in it")
+      endpointRules(changes("destroy", "delete_projects", "project"), {
+        summary: "Delete a project and everything in it",
+        text: "Deletes its branches, endpoints and data, revokes the keys and credentials that are scoped to it, and ends its event streams.",
+        answer: deletionStarted
+      })
     )
   )
   .middleware(PolicyCheck)

@@ -26,6 +26,7 @@ import {
 } from "../problems/Problems.ts"
 import { ProxyAuthentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
+import { streamAnswer } from "../schemas/answerTexts.ts"
 import { EventStream } from "./EventsApi.ts"
 
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
@@ -148,7 +149,13 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       payload: Schema.Struct({ endpoint_id: AnyEndpointId, role: Schema.optionalKey(Schema.String) }),
       success: ResolvedEndpoint,
       error: NotFoundProblem
-    }).annotateMerge(endpointRules(proxyOnly, "Resolve an endpoint and a role")),
+    }).annotateMerge(
+      endpointRules(proxyOnly, {
+        summary: "Resolve an endpoint and a role",
+        text: "Finds the endpoint that a client names, and the verifier of a role, by which the proxy authenticates the client.",
+        answer: "Where the endpoint is, and the verifier if the role is valid."
+      })
+    ),
     HttpApiEndpoint.post("allowlists", "/v1/proxy/allowlists", {
       payload: Schema.Struct({
         project_ids: Schema.Array(Schema.String.pipe(Schema.brand("ProjectId"))).check(
@@ -157,29 +164,65 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       }),
       success: Schema.Struct({ allowlists: Schema.Array(AllowlistSnapshot) })
     }).annotateMerge(
-      endpointRules(proxyOnly, "List the allowlists of projects; projects that do not exist are left out")
+      endpointRules(proxyOnly, {
+        summary: "List the allowlists of projects; projects that do not exist are left out",
+        text: "The rules of at most 1,000 projects.",
+        answer: "The lists; projects that do not exist are left out."
+      })
     ),
     HttpApiEndpoint.get("changes", "/v1/proxy/changes", { success: EventStream }).annotateMerge(
-      endpointRules(proxyOnly, "Stream the changes of allowlists and endpoints", { streamsEvents: true })
+      endpointRules(
+        proxyOnly,
+        {
+          summary: "Stream the changes of allowlists and endpoints",
+          text: "One frame `change` for each changed allowlist, one frame `endpoint` for each endpoint that was disabled, suspended or deleted, and one frame `cancel` for each cancel request that a proxy hands over. A change is a hint: after a reconnect the proxy reads its lists and endpoints again.",
+          answer: streamAnswer
+        },
+        { streamsEvents: true }
+      )
     ),
     HttpApiEndpoint.post("wake", "/v1/proxy/endpoints/:endpoint_id/wake", {
       params: { endpoint_id: EndpointId },
       payload: WakePayload,
       success: RunningCompute,
       error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, QuotaExceededProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(proxyOnly, "Start the compute of an endpoint for a client on the allowlist")),
+    }).annotateMerge(
+      endpointRules(proxyOnly, {
+        summary: "Start the compute of an endpoint for a client on the allowlist",
+        text: "Answers once the compute runs. The address is checked against the allowlist again, in the transaction that wakes.",
+        answer: "Where the compute runs."
+      })
+    ),
     HttpApiEndpoint.post("cancel", "/v1/proxy/cancels", {
       payload: CancelNotice,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(proxyOnly, "Hand a cancel request to the proxy that has its session")),
+    }).annotateMerge(
+      endpointRules(proxyOnly, {
+        summary: "Hand a cancel request to the proxy that has its session",
+        text: "Every proxy gets a frame `cancel` on its stream of changes, and the one that has the session forwards the request. Best effort.",
+        answer: "The proxies are told."
+      })
+    ),
     HttpApiEndpoint.post("activity", "/v1/proxy/activity", {
       payload: ActivityPayload,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(proxyOnly, "Report the use of computes, so that idle computes are suspended")),
+    }).annotateMerge(
+      endpointRules(proxyOnly, {
+        summary: "Report the use of computes, so that idle computes are suspended",
+        text: "By these reports idle computes are suspended.",
+        answer: "The report is taken."
+      })
+    ),
     HttpApiEndpoint.post("refusals", "/v1/proxy/refusals", {
       payload: RefusalsPayload,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(proxyOnly, "Report the clients that the allowlist refused"))
+    }).annotateMerge(
+      endpointRules(proxyOnly, {
+        summary: "Report the clients that the allowlist refused",
+        text: "One entry for each address and endpoint: at most 200. A report that is repeated with its number counts once.",
+        answer: "The report is taken."
+      })
+    )
   )
   .middleware(ProxyAuthentication)
   .annotateMerge(OpenApi.annotations({ title: "Proxy", description: "For proxies only." })) {}

@@ -10,7 +10,13 @@ export class RegionsApi extends HttpApiGroup.make("regions")
   .add(
     HttpApiEndpoint.get("list", "/v1/regions", {
       success: Schema.Struct({ regions: Schema.Array(Region) })
-    }).annotateMerge(endpointRules(reads("none", "branch"), "List the active regions"))
+    }).annotateMerge(
+      endpointRules(reads("none", "branch"), {
+        summary: "List the active regions",
+        text: "The regions in which projects can be created now.",
+        answer: "The regions."
+      })
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

@@ -1,6 +1,6 @@
 /**
- * An operation of the OpenAPI document with its texts, parameters, headers and examples, from the catalogs and from the
- * annotations of its endpoint.
+ * An operation of the OpenAPI document with its texts, parameters, headers and examples, from the annotations of its endpoint
+ * and from the catalogs.
  *
  * Refusals that the call cannot answer with are left out: those of bodies where it takes none, those of
  * `Idempotency-Key` where it is ignored, and those of keys where keys may call.
@@ -9,6 +9,7 @@ import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { problemCatalog } from "../problems/problemCatalog.ts"
 import {
+  Answer,
   endsSomething,
   LocatedAt,
   limitOf,
@@ -23,7 +24,6 @@ import { describeSchema } from "./describeSchema.ts"
 import { otherSpellings } from "./documentParts.ts"
 import { exampleOf } from "./exampleOf.ts"
 import { isJson, isList, type Json, membersOf } from "./Json.ts"
-import { operationCatalog } from "./operationCatalog.ts"
 import { parameterCatalog } from "./parameterCatalog.ts"
 
 /** What the annotations of an endpoint say about its call. */
@@ -34,6 +34,7 @@ const factsOf = (endpoint: HttpApiEndpoint.Top) => {
   const credential = policy?._tag === "Credential"
   return {
     policy,
+    answer: Context.get(annotations, Answer),
     raise: Context.get(annotations, RaisedBy),
     limit: limitOf(endpoint),
     ends: endsSomething(endpoint),
@@ -46,15 +47,9 @@ const factsOf = (endpoint: HttpApiEndpoint.Top) => {
 }
 type Facts = ReturnType<typeof factsOf>
 
-const entryOf = (id: string) => {
-  const entry = operationCatalog[id]
-  if (entry === undefined) throw new Error(`operationCatalog has no entry for ${id}.`)
-  return entry
-}
-
-const descriptionOf = (id: string, facts: Facts) =>
+const descriptionOf = (text: unknown, facts: Facts) =>
   [
-    entryOf(id).text,
+    text,
     ...(facts.policy === undefined ? [] : [callersOf(facts.policy, facts.raise)]),
     ...(facts.limit === undefined ? [] : [limitText(facts.limit, facts.ends)]),
     ...(facts.secret && facts.replayed
@@ -137,9 +132,9 @@ const headersOf = (names: ReadonlyArray<string>): Json =>
     : { headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])) }
 
 const success = (schemas: Json, id: string, status: string, response: Json, facts: Facts): Json => {
-  const { answer } = entryOf(id)
+  const { answer } = facts
   const description = typeof answer === "string" ? answer : answer[Number(status)]
-  if (description === undefined) throw new Error(`operationCatalog has no answer ${status} for ${id}.`)
+  if (description === undefined) throw new Error(`${id} has no text for its answer ${status}.`)
   const names = [
     ...(facts.located && status === "201" ? ["Location"] : []),
     ...(facts.replayed ? ["Idempotent-Replayed"] : []),
@@ -166,7 +161,7 @@ const frame =
 export const describeOperation = (schemas: Json, endpoint: HttpApiEndpoint.Top, operation: Json): Json => {
   const id = String(operation["operationId"])
   const facts = factsOf(endpoint)
-  const { parameters, requestBody: body, responses, summary, tags, ...rest } = operation
+  const { description, parameters, requestBody: body, responses, summary, tags, ...rest } = operation
   const hasBody = isJson(body)
   const other = otherSpellings.includes(id)
   const answers = membersOf(responses).flatMap(([status, response]) => {
@@ -182,7 +177,7 @@ export const describeOperation = (schemas: Json, endpoint: HttpApiEndpoint.Top, 
     ...rest,
     tags: other ? ["Other spellings"] : tags,
     summary,
-    description: descriptionOf(id, facts),
+    description: descriptionOf(description, facts),
     ...(other || facts.policy?._tag === "Proxy" ? { "x-internal": true } : {}),
     parameters: given.map((it) => parameter(it, id)),
     ...(hasBody ? { requestBody: requestBody(schemas, id, body) } : {}),

@@ -95,6 +95,19 @@ export const locationOf = (template: string, params: Record<string, string | und
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
+/** What the answer of a success is, for the OpenAPI document; by status where there are several. */
+export const Answer = Context.Reference<string | Readonly<Record<number, string>>>("@narthex/api/Answer", {
+  defaultValue: () => ""
+})
+
+/** The texts of an endpoint. Who may call it, how often, and whether it can be repeated is derived from the rules. */
+export interface EndpointTexts {
+  readonly summary: string
+  /** What the call does. */
+  readonly text: string
+  readonly answer: string | Readonly<Record<number, string>>
+}
+
 /** What `endpointRules` makes annotations of; each member is documented at its annotation. */
 export interface EndpointRules {
   /** Unknown members of the body are refused, because ignoring one could grant something. */
@@ -114,9 +127,15 @@ const strictBody = Context.make(HttpApi.PayloadParseOptions, { errors: "all", on
 )
 
 /** The annotations of an endpoint. */
-export const endpointRules = (policy: Policy, summary: string, rules: EndpointRules = {}): Context.Context<never> => {
+export const endpointRules = (
+  policy: Policy,
+  { answer, summary, text }: EndpointTexts,
+  rules: EndpointRules = {}
+): Context.Context<never> => {
   const base = Context.make(EndpointPolicy, policy).pipe(
     Context.add(OpenApi.Summary, summary),
+    Context.add(OpenApi.Description, text),
+    Context.add(Answer, answer),
     Context.add(ShowsSecret, rules.showsSecret === true),
     Context.add(LocatedAt, rules.locatedAt),
     Context.add(RaisedBy, rules.raisedBy),

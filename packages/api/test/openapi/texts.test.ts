@@ -4,7 +4,6 @@ import { Api } from "@narthex/api"
 import { OpenApi } from "effect/http-api"
 import { membersOf } from "../../src/openapi/Json.ts"
 import { memberCatalog } from "../../src/openapi/memberCatalog.ts"
-import { operationCatalog } from "../../src/openapi/operationCatalog.ts"
 import { parameterCatalog } from "../../src/openapi/parameterCatalog.ts"
 import { schemaCatalog } from "../../src/openapi/schemaCatalog.ts"
 import { endpointsOf } from "../endpointsOf.ts"
@@ -69,10 +68,6 @@ describe("texts of the OpenAPI document", () => {
     )
     assert.sameMembers([...used], Object.keys(memberCatalog))
     assert.sameMembers([...new Set(named)], Object.keys(parameterCatalog))
-    assert.sameMembers(
-      operations.map(({ id }) => id),
-      Object.keys(operationCatalog)
-    )
     assert.sameMembers(
       Object.keys(document.components.schemas).filter((name) => !isProblem(name)),
       Object.keys(schemaCatalog)

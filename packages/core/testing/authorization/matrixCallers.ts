@@ -17,7 +17,7 @@ export const matrixIds = {
 }
 const { api_key_id, branch_id, org_id, project_id, user_id } = matrixIds
 
-export const matrixScopes = {
+const matrixScopes = {
   organization: { type: "organization" },
   project: { type: "project", project_id },
   branch: { type: "branch", project_id, branch_id }
@@ -46,14 +46,14 @@ const person = (role: string | null, account_state: "active" | "pending") => ({
 })
 
 /** A session in this role; `null`: of a former member. */
-export const aSessionCaller = (role: string | null, account_state: "active" | "pending" = "active"): SessionCaller => ({
+const aSessionCaller = (role: string | null, account_state: "active" | "pending" = "active"): SessionCaller => ({
   ...person(role, account_state),
   kind: "session",
   session_id: SessionId.make("s-1")
 })
 
 /** An owner's key. */
-export const aKeyCaller = (capability: Capability, scope: Scope = matrixScopes.organization): KeyCaller => ({
+const aKeyCaller = (capability: Capability, scope: Scope = matrixScopes.organization): KeyCaller => ({
   ...person("owner", "active"),
   kind: "api_key",
   api_key_id,

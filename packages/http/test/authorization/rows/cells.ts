@@ -92,9 +92,9 @@ export interface Call {
 export type Ids = Readonly<Record<string, string>>
 
 export interface Row {
-  /** Its number in the matrix of docs/design/authorization.md. */
+  /** Its number: `4b` comes after `4`. */
   readonly row: string
-  /** The calls of the row, in words, as in docs/design/authorization.md. */
+  /** The calls of the row, in words. */
   readonly says: string
   /** One cell per column: - ! P X O A M V KW KP KB KR KA. The legend is at the top of this file. */
   readonly cells: string

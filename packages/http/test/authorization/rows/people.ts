@@ -34,7 +34,7 @@ export const people: ReadonlyArray<Row> = [
   },
   {
     row: "6",
-    says: "revoke own key (self or its id; self with a session: 404)",
+    says: "revoke own key (self or its id; self with a session: 404; a pending account's key: 204)",
     cells: "401 401 404 n 404 404 404 404 2 2 2 2 2",
     calls: [
       { call: "apiKeys.revokeSelf", success: 204, except: { PK: "2" } },
