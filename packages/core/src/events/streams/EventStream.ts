@@ -178,10 +178,7 @@ export class EventStream {
     return passed > this.#least ? passed : this.#least
   }
 
-  /**
-   * A bookmark of the position, for a client that asked for them. Empty if events behind it were evicted: a resume from
-   * there would hide their loss.
-   */
+  /** Empty without bookmarks, and if events behind the position were evicted: a resume would hide their loss. */
   get #mark(): string {
     return !this.#bookmarks || this.#cursor < this.#ring.first ? "" : bookmark(this.#position)
   }

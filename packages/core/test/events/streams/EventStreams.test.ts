@@ -7,7 +7,6 @@ import { EventFeed } from "../../../src/events/EventFeed.ts"
 import { makeEventId, noEvent } from "../../../src/events/EventId.ts"
 import { EventLog } from "../../../src/events/EventLog.ts"
 import { defaultEventSettings, EventSettings } from "../../../src/events/EventSettings.ts"
-import { internalEvent } from "../../../src/events/InternalEvents.ts"
 import { EventBroker } from "../../../src/events/streams/EventBroker.ts"
 import { EventStreams, type StreamRequest } from "../../../src/events/streams/EventStreams.ts"
 import type { StreamAccess } from "../../../src/events/streams/StreamAccess.ts"
@@ -59,14 +58,6 @@ const commit = (...numbers: ReadonlyArray<number>) =>
       data: { n }
     })
     yield* run(Effect.forEach(numbers, (n) => emit(event(n)), { discard: true }))
-  })
-
-/** Events that no client sees. */
-const commitInternal = (count: number) =>
-  Effect.gen(function* () {
-    const { emit, run } = yield* Transaction
-    const event = internalEvent(org, project, "internal.allowlist_changed.v1", { project_id: project, version: 1 })
-    for (let n = 0; n < count; n++) yield* run(emit(event))
   })
 
 const idOf = (n: number) =>
@@ -140,40 +131,6 @@ describe("event streams", () => {
       const access = { org_id: org, project_id: project, principal: principal() }
       const narrow = yield* connect({ last_event_id, access })
       assert.strictEqual(narrow.sink.text, ": ok\n")
-    }).pipe(Effect.provide(world({ ring_events: 3 })))
-  )
-
-  it.effect("internal events take no place in a ring: a client resumes across any number of them", () =>
-    Effect.gen(function* () {
-      yield* commit(1)
-      const last_event_id = yield* idOf(1)
-      const warm = yield* connect()
-      yield* commit(2)
-      yield* commitInternal(20)
-      yield* commit(3)
-      yield* commitInternal(20)
-      yield* until(() => numbers(warm.sink).length === 2)
-      const replay = yield* connect({ last_event_id })
-      assert.deepStrictEqual(numbers(replay.sink), [2, 3])
-      const head = yield* (yield* EventLog).headOf(org)
-      const atHead = yield* connect({ last_event_id: head, bookmarks: true })
-      assert.include(atHead.sink.text, `id: ${head}\n\n`)
-    }).pipe(Effect.provide(world({ ring_events: 3 })))
-  )
-
-  it.effect("a ring that is loaded from the log holds as many events as one that followed it", () =>
-    Effect.gen(function* () {
-      yield* commit(1)
-      const last_event_id = yield* idOf(1)
-      yield* commit(2)
-      yield* commitInternal(20)
-      yield* commit(3)
-      yield* commitInternal(20)
-      const { sink } = yield* connect({ last_event_id, bookmarks: true })
-      assert.deepStrictEqual(numbers(sink), [2, 3])
-      const head = yield* (yield* EventLog).headOf(org)
-      const live = yield* connect({ bookmarks: true })
-      assert.include(live.sink.text, `id: ${head}\n\n`)
     }).pipe(Effect.provide(world({ ring_events: 3 })))
   )
 
