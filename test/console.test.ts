@@ -243,7 +243,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
           await page.goto(`${web}/projects`)
           await page.waitForURL(/\/pending$/)
 
-          const [row] = (await operator(closed.path, "accounts", "list")).split("\n")
+          const [, row] = (await operator(closed.path, "accounts", "list")).split("\n")
           assert.include(row, "new@example.com")
           await operator(closed.path, "accounts", "enable", row?.split(" ")[0] ?? "")
           await page.goto(`${web}/projects`)

@@ -85,7 +85,7 @@ const order: Record<string, ReadonlyArray<string>> = {
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
     ...["names", "following", "tables", "connecting", "completion", "commands"],
-    ...["help", "root.ts", "narthex.ts", "commandTree.ts", "runCli.ts", "main.ts", "index.ts"]
+    ...["help", "root.ts", "narthex.ts", "commandTree.ts", "runCli.ts", "main.ts", "manner.ts", "index.ts"]
   ],
   console: [
     ...["ConsoleConfig.ts", "web", "components", "shell", "views", "api", "sessions", "relay", "requests", "routes"],
@@ -107,6 +107,7 @@ const order: Record<string, ReadonlyArray<string>> = {
       "proxy.ts",
       "platform.ts",
       "announce.ts",
+      "manner.ts",
       "run.ts",
       "controlPlaneAnswers.ts"
     ],
@@ -264,7 +265,7 @@ describe("structure", () => {
     const barrels = files("packages/*/{src,testing}/**/*.ts").filter(
       (file) =>
         !/^packages\/[^/]+\/(src|testing)\/index\.ts$/.test(file) &&
-        !["packages/http/src/web.ts", "packages/api/src/loading.ts"].includes(file) &&
+        !["packages/http/src/web.ts", "packages/api/src/loading.ts", "packages/cli/src/manner.ts"].includes(file) &&
         /^export (\*|\{[^}]*\}) from/m.test(readFileSync(resolve(root, file), "utf8"))
     )
     assert.deepStrictEqual(barrels, [])

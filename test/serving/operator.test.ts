@@ -7,17 +7,22 @@ import { operate } from "./support/operate.ts"
 import { Program, run } from "./support/Program.ts"
 import { Serving } from "./support/Serving.ts"
 
+/** The cells of each line of a table. */
+const cells = (lines: ReadonlyArray<string>) => lines.map((line) => line.trimEnd().split(/ {2,}/))
+
 /** Before any instance has served: the store is empty. */
 layer(Serving.layer, { excludeTestServices: true })("an operator command as a process", (it) => {
   it.effect("`migrate` migrates an empty database once, and does nothing when it is repeated", () =>
     Effect.gen(function* () {
       const { database, environment } = yield* Serving
       const first = yield* run("server", ["migrate"], environment)
-      assert.deepStrictEqual([first.code, first.stdout], [0, ""], first.stderr)
+      assert.strictEqual(first.code, 0, first.stderr)
+      assert.match(first.stdout, /^Applied \d+ migrations\.\n$/)
       assert.include(first.stderr, "0001_events")
       const record = Effect.flatMap(PostgresServer, ({ admin }) => admin("select * from narthex_migration", database))
       const recorded = yield* record
-      assert.deepStrictEqual(yield* operate(environment, "migrate"), { code: 0, lines: [], refusal: undefined })
+      const { code, lines } = yield* operate(environment, "migrate")
+      assert.deepStrictEqual([code, lines], [0, ["The database is up to date."]])
       assert.deepStrictEqual(yield* record, recorded)
     })
   )
@@ -27,7 +32,7 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
       const { environment } = yield* Serving
       const { code, stderr, stdout } = yield* run("server", ["regions", "default", "eu-typo"], environment)
       assert.deepStrictEqual([code, stdout], [1, ""])
-      assert.match(stderr, /^narthex: There is no region "eu-typo"\.[^\n]*\n$/)
+      assert.match(stderr, /^error: There is no region "eu-typo"\.[^\n]*\n$/)
     })
   )
 
@@ -42,20 +47,48 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
     })
   )
 
-  it.effect("narthex-server lists its commands in the help, and exits with 1 for an unknown one", () =>
+  it.effect("narthex-server lists its commands in the help, and flags that are of use", () =>
     Effect.gen(function* () {
       const { environment } = yield* Serving
       const help = yield* operate(environment, "--help")
       assert.strictEqual(help.code, 0)
-      const listed = /SUBCOMMANDS\n([\s\S]*)$/.exec(help.lines.join("\n"))?.[1]?.trim().split(/\n\s*/) ?? []
-      assert.sameMembers(
-        listed.map((line) => line.split(/\s/)[0] ?? ""),
-        ["accounts", "regions", "quotas", "keys", "settings", "migrate"]
-      )
-      const unknown = yield* run("server", ["region", "list"], environment)
-      assert.strictEqual(unknown.code, 1)
-      assert.include(unknown.stderr, 'Unknown subcommand "region"')
-      assert.notInclude(unknown.stderr, "Help requested")
+      const section = (head: string) =>
+        help.lines
+          .slice(help.lines.indexOf(head) + 1)
+          .join("\n")
+          .split("\n\n")[0]
+          ?.match(/^ {2}(?:-\w, | {4})?[\w-]+/gm)
+          ?.map((term) => term.trim().replace(/^-\w, /, ""))
+      assert.deepStrictEqual(section("COMMANDS"), ["accounts", "regions", "quotas", "keys", "settings", "migrate"])
+      assert.deepStrictEqual(section("GLOBAL FLAGS"), ["--help", "--version", "--log-level"])
+    })
+  )
+
+  it.effect("a command or flag that narthex-server does not have is a usage error on stderr, with a suggestion", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      for (const [program, args, stderr] of [
+        [
+          "server",
+          ["region", "list"],
+          'error: narthex-server has no command "region".\n  hint: did you mean regions? narthex-server --help shows the usage\n'
+        ],
+        [
+          "server",
+          ["accounts", "list", "--limits", "3"],
+          "error: narthex-server accounts list has no flag --limits.\n  hint: did you mean --limit? narthex-server accounts list --help shows the usage\n"
+        ],
+        ["proxy", ["serve"], 'error: Unexpected argument: "serve".\n  hint: narthex-proxy --help shows the usage\n']
+      ] as const)
+        assert.deepStrictEqual(yield* run(program, args, environment), { code: 2, stdout: "", stderr })
+    })
+  )
+
+  it.effect("a list without rows prints nothing on stdout, and a sentence on stderr", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      const { code, lines, notes } = yield* operate(environment, "accounts", "list")
+      assert.deepStrictEqual([code, lines, notes], [0, [], ["No accounts."]])
     })
   )
 })
@@ -75,10 +108,12 @@ layer(Serving.layer, { excludeTestServices: true })("quotas", (it) => {
       const { admin } = yield* PostgresServer
       yield* admin("insert into organization values ('org-1', 'Team', false, now(), now())", database)
       const before = yield* operated("show", "org-1")
-      assert.include(before.lines, "projects  0 of 100")
-      assert.include((yield* operated("set", "org-1", "projects", "7")).lines, "projects  0 of 7  exception")
+      assert.deepStrictEqual(cells(before.lines)[0], ["QUOTA", "HELD", "ALLOWED", "EXCEPTION"])
+      assert.deepInclude(cells(before.lines), ["projects", "0", "100", "no"])
+      const fewer = yield* operated("set", "org-1", "projects", "7")
+      assert.deepInclude(cells(fewer.lines), ["projects", "0", "7", "yes"])
       const sized = yield* operated("set", "org-1", "disk_bytes", "3 TiB")
-      assert.include(sized.lines, `disk_bytes  0 of ${3 * 1024 ** 4}  exception`)
+      assert.deepInclude(cells(sized.lines), ["disk_bytes", "0", String(3 * 1024 ** 4), "yes"])
       assert.deepStrictEqual((yield* operated("set", "org-1", "disk_bytes", "default")).code, 0)
       assert.deepStrictEqual(yield* stored, [{ org_id: "org-1", quota: "projects", allowed: "7" }])
       assert.deepStrictEqual((yield* operated("set", "org-1", "projects", "default")).lines, before.lines)
@@ -106,7 +141,7 @@ layer(Serving.layer, { excludeTestServices: true })("quotas", (it) => {
 layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
   const operated = (...args: ReadonlyArray<string>) =>
     Effect.flatMap(Serving, ({ environment }) => operate(environment, "regions", ...args))
-  const list = Effect.map(operated("list"), ({ lines }) => lines)
+  const list = Effect.map(operated("list"), ({ lines }) => cells(lines))
   const factsOf = (id: string) =>
     Effect.gen(function* () {
       const { database } = yield* Serving
@@ -121,7 +156,11 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     Effect.gen(function* () {
       const { environment } = yield* Serving
       const { lines } = yield* operate({ ...environment, NARTHEX_REGIONS: "local,near" }, "regions", "list")
-      assert.deepStrictEqual(lines, ["local  active  default  local", "near  active  near"])
+      assert.deepStrictEqual(cells(lines), [
+        ["REGION", "NAME", "STATE", "DEFAULT", "LOCATION"],
+        ["local", "local", "active", "yes", "-"],
+        ["near", "near", "active", "no", "-"]
+      ])
     })
   )
 
@@ -165,7 +204,11 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     Effect.gen(function* () {
       const { code, lines } = yield* operated("default", "eu")
       assert.deepStrictEqual([code, lines], [0, ["Region eu is the default."]])
-      assert.deepStrictEqual(yield* list, ["local  active  local", "near  active  near", "eu  active  default  Europe"])
+      assert.deepStrictEqual((yield* list).slice(1), [
+        ["local", "local", "active", "no", "-"],
+        ["near", "near", "active", "no", "-"],
+        ["eu", "Europe", "active", "yes", "Paris"]
+      ])
     })
   )
 

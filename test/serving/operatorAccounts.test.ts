@@ -65,20 +65,29 @@ layer(Api.layer, { excludeTestServices: true })("operator commands on the store 
       assert.deepStrictEqual(yield* projects(ada.token), [403, "alpha_pending"])
 
       const { lines } = yield* operated("accounts", "list")
-      assert.deepStrictEqual(lines, [
-        `${ada.user}  ada@example.com  enabled -  disabled -`,
-        `${grace.user}  grace@example.com  enabled -  disabled -`
-      ])
-      assert.deepStrictEqual((yield* operated("accounts", "list", "--limit", "1")).lines, lines.slice(0, 1))
+      assert.deepStrictEqual(
+        lines.map((line) => line.split(/ {2,}/)),
+        [
+          ["ID", "EMAIL", "ENABLED", "DISABLED"],
+          [ada.user, "ada@example.com", "-", "-"],
+          [grace.user, "grace@example.com", "-", "-"]
+        ]
+      )
+      const page = yield* operated("accounts", "list", "--limit", "1")
+      assert.deepStrictEqual(
+        page.lines.map((line) => line.split(" ")[0]),
+        ["ID", ada.user]
+      )
+      assert.deepStrictEqual(page.notes, [`There are more accounts. List them with --after ${ada.user}.`])
 
       const enabled = yield* operated("accounts", "enable", ada.user)
       assert.strictEqual(enabled.code, 0)
-      assert.match(enabled.lines[0] ?? "", /^\S+ {2}ada@example\.com {2}enabled 20\S+Z {2}disabled -$/)
+      assert.match(enabled.lines[1] ?? "", /^\S+ +ada@example\.com +20\S+Z +-$/)
       assert.deepStrictEqual(yield* projects(ada.token), [200, undefined])
       assert.deepStrictEqual(yield* projects(grace.token), [403, "alpha_pending"])
 
       const disabled = yield* operated("accounts", "disable", ada.user)
-      assert.match(disabled.lines[0] ?? "", /enabled 20\S+Z {2}disabled 20\S+Z$/)
+      assert.match(disabled.lines[1] ?? "", / 20\S+Z +20\S+Z$/)
       assert.deepStrictEqual(yield* operated("accounts", "disable", ada.user), disabled)
       assert.strictEqual((yield* projects(ada.token))[0], 401)
 
@@ -90,7 +99,7 @@ layer(Api.layer, { excludeTestServices: true })("operator commands on the store 
     Effect.gen(function* () {
       const hedy = yield* entered("hedy@example.com")
       const { lines } = yield* operated("accounts", "enable", "Hedy@Example.com")
-      assert.match(lines[0] ?? "", /^\S+ {2}hedy@example\.com {2}enabled 20/)
+      assert.match(lines[1] ?? "", /^\S+ +hedy@example\.com +20/)
       assert.deepStrictEqual(yield* projects(hedy.token), [200, undefined])
       assert.strictEqual((yield* operated("accounts", "disable", "hedy@example.com")).code, 0)
       assert.strictEqual((yield* projects(hedy.token))[0], 401)
@@ -104,6 +113,7 @@ layer(Api.layer, { excludeTestServices: true })("operator commands on the store 
           assert.deepStrictEqual(yield* operated("accounts", command, name), {
             code: 1,
             lines: [],
+            notes: [],
             refusal: `There is no account ${name}. \`accounts list\` shows those that exist.`
           })
     })

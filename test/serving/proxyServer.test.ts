@@ -105,8 +105,8 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
       const said = yield* run("proxy", ["--version"], {})
       assert.deepStrictEqual([said.code, said.stdout], [0, "narthex-proxy v0.1.0\n"])
       const { code, stderr } = yield* run("proxy", ["--verson"], {})
-      assert.strictEqual(code, 1)
-      assert.include(stderr, "Unrecognized flag: --verson")
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /^error: narthex-proxy has no flag --verson\./)
     })
   )
 
@@ -117,7 +117,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
       const wrong = { ...environment, NARTHEX_API_URL: url, NARTHEX_PROXY_TOKEN: "another-token" }
       const { code, stderr, stdout } = yield* run("proxy", [], wrong)
       assert.deepStrictEqual([code, stdout], [1, ""])
-      assert.match(stderr, /^narthex: The control plane at \S+ refuses NARTHEX_PROXY_TOKEN\./m)
+      assert.match(stderr, /^error: The control plane at \S+ refuses NARTHEX_PROXY_TOKEN\./m)
       assert.notInclude(stderr, "another-token")
     })
   )
@@ -127,7 +127,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
       const { NARTHEX_PROXY_TOKEN: _, ...environment } = (yield* Serving).environment
       const { code, stderr, stdout } = yield* run("proxy", [], environment)
       assert.deepStrictEqual([code, stdout], [1, ""])
-      assert.match(stderr, /^narthex: NARTHEX_PROXY_TOKEN is not set\.[^\n]*\n$/)
+      assert.match(stderr, /^error: NARTHEX_PROXY_TOKEN is not set\.[^\n]*\n$/)
     })
   )
 

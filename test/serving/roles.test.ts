@@ -88,7 +88,7 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
       const { environment } = yield* Serving
       const { code, stderr, stdout } = yield* run("server", ["--roles", "api,proxy"], environment)
       assert.deepStrictEqual([code, stdout], [1, ""])
-      assert.strictEqual(stderr, 'narthex: --roles: "proxy" is not a role. Roles are api, runner, console.\n')
+      assert.strictEqual(stderr, 'error: --roles: "proxy" is not a role. Roles are api, runner, console.\n')
     })
   )
 

@@ -22,7 +22,7 @@ layer(Serving.layer, { excludeTestServices: true })("a port that is taken", (it)
       assert.deepStrictEqual([code, stdout], [1, ""])
       assert.match(
         stderr.trimEnd().split("\n").at(-1) ?? "",
-        new RegExp(`^narthex: The console cannot listen on 127\\.0\\.0\\.1:${port}: .*NARTHEX_CONSOLE_PORT`)
+        new RegExp(`^error: The console cannot listen on 127\\.0\\.0\\.1:${port}: .*NARTHEX_CONSOLE_PORT`)
       )
       assert.deepStrictEqual(readdirSync(path), [])
     })
@@ -55,7 +55,7 @@ layer(Serving.layer, { excludeTestServices: true })("a port that is taken", (it)
       const alone = { NARTHEX_API_INTERNAL_URL: "http://127.0.0.1:1", NARTHEX_PROXY_PORT: new URL(String(admin)).port }
       const { code, stderr } = yield* run("proxy", [], { ...environment, ...alone })
       assert.strictEqual(code, 1)
-      assert.match(stderr, /^narthex: The Postgres proxy cannot listen on .*NARTHEX_PROXY_PORT/m)
+      assert.match(stderr, /^error: The Postgres proxy cannot listen on .*NARTHEX_PROXY_PORT/m)
     })
   )
 })

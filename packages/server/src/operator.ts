@@ -5,6 +5,7 @@
  * With an embedded store they connect to the running Postgres through its socket; if none runs, they start it for the
  * duration of the command.
  */
+import { instant, printTable, rows } from "@narthex/cli/manner"
 import { isStorable, maxPageSize, OperatorAccounts, type User } from "@narthex/core"
 import { rotateSigningKeys } from "@narthex/http"
 import { Console, DateTime, Effect, Layer, Option, Schema } from "effect"
@@ -17,11 +18,10 @@ import type { Settings } from "./settings/Settings.ts"
 import { settingsText } from "./settings/settingsTable.ts"
 import { layerStorage, migrated } from "./store.ts"
 
-const instant = (at: DateTime.Utc | null) => (at === null ? "-" : DateTime.formatIso(at))
-
-const accountRow = (user: User) =>
-  [user.id, user.email ?? "-", `enabled ${instant(user.enabled_at)}`, `disabled ${instant(user.disabled_at)}`].join(
-    "  "
+const table = (users: ReadonlyArray<User>) =>
+  rows(
+    ["id", "email", "enabled", "disabled"],
+    ...users.map((user) => [user.id, user.email, instant(user.enabled_at), instant(user.disabled_at)])
   )
 
 const account = Argument.String("account").pipe(
@@ -46,7 +46,7 @@ const listed = (page: { readonly limit: number; readonly after: Option.Option<st
       limit: page.limit,
       after: Option.getOrNull(Option.filter(page.after, isStorable))
     })
-    for (const user of items) yield* Console.log(accountRow(user))
+    yield* printTable(table(items), "No accounts.")
     const last = items.at(-1)
     if (next_cursor !== null && last !== undefined)
       yield* Console.error(`There are more accounts. List them with --after ${last.id}.`)
@@ -79,7 +79,7 @@ const changed = Effect.fnUntraced(function* (
   if (found === undefined) return yield* new AccountUnknown({ name })
   if (others.length > 0) return yield* new AccountAmbiguous({ name, ids: [found, ...others].map(({ id }) => id) })
   const user = yield* Effect.catchTag(change(accounts)(found.id), "NotFound", () => new AccountUnknown({ name }))
-  yield* Console.log(accountRow(user))
+  yield* printTable(table([user]))
 })
 
 /** The commands for these settings. */
@@ -107,11 +107,10 @@ export const operatorCommands = (settings: Settings) => {
     Command.withSubcommands([
       Command.make("rotate", {}, () =>
         rotateSigningKeys().pipe(
-          Effect.flatMap(({ active_from, kid, old_published_until }) =>
-            Console.log(
-              `Key ${kid} signs from ${instant(active_from)}; the old ones stay published until ${instant(old_published_until)}.`
-            )
-          ),
+          Effect.flatMap(({ active_from, kid, old_published_until: until }) => {
+            const old = until === null ? "" : `; the old ones stay published until ${DateTime.formatIso(until)}`
+            return Console.log(`Key ${kid} signs from ${DateTime.formatIso(active_from)}${old}.`)
+          }),
           Effect.provide(layerMasterSecret(settings).pipe(Layer.provideMerge(store)))
         )
       ).pipe(Command.withDescription("Add a signing key; old ones stay published until their tokens have expired"))
@@ -128,8 +127,14 @@ export const operatorCommands = (settings: Settings) => {
     ).pipe(
       Command.withDescription("Say in which mode this process runs and why, and list every setting without values")
     ),
-    Command.make("migrate", {}, () => migrated(settings, "attach")).pipe(
-      Command.withDescription("Migrate the database schema")
-    )
+    Command.make("migrate", {}, () =>
+      Effect.flatMap(migrated(settings, "attach"), ({ length }) =>
+        Console.log(
+          length === 0
+            ? "The database is up to date."
+            : `Applied ${length} ${length === 1 ? "migration" : "migrations"}.`
+        )
+      )
+    ).pipe(Command.withDescription("Migrate the database schema"))
   ] as const
 }

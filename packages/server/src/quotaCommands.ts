@@ -2,8 +2,9 @@
  * `narthex-server quotas …`: operators see what an organization holds of its quotas, and set numbers of its own for one
  * (docs/design/settings.md S8). An organization's number applies from the next creation on, on every instance.
  */
+import { printTable, rows, size } from "@narthex/cli/manner"
 import { AccountStore, OrgId, type QuotaName, QuotaPolicy, QuotaStore, Quotas, quotaNames } from "@narthex/core"
-import { Console, Effect, Layer, Option, Result, Schema } from "effect"
+import { Effect, Layer, Option, Result, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
 import { bytes } from "./settings/forms.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -31,8 +32,19 @@ const existing = Effect.fnUntraced(function* (id: string) {
 const show = Effect.fnUntraced(function* (id: string) {
   const found = yield* existing(id)
   const terms = Option.getOrUndefined(yield* (yield* QuotaStore).terms(found.id))
-  for (const { allowed, held, quota } of yield* (yield* Quotas).usage(found))
-    yield* Console.log(`${quota}  ${held} of ${allowed}${terms?.overrides[quota] === undefined ? "" : "  exception"}`)
+  const usage = yield* (yield* Quotas).usage(found)
+  const cell = (quota: QuotaName, amount: number) => (quota === "disk_bytes" ? size(amount) : amount)
+  yield* printTable(
+    rows(
+      ["quota", "held", "allowed", "exception"],
+      ...usage.map(({ allowed, held, quota }) => [
+        quota,
+        cell(quota, held),
+        cell(quota, allowed),
+        terms?.overrides[quota] === undefined ? "no" : "yes"
+      ])
+    )
+  )
 })
 
 const numberIn = (quota: QuotaName, text: string): number | undefined => {

@@ -4,6 +4,7 @@
  * Pitfall: looking a region up and then changing it. Two commands at once would lose one change, or reactivate a region
  * that was retired in between. `RegionCatalog.edit` is one step.
  */
+import { printTable, rows } from "@narthex/cli/manner"
 import { isRegionId, Region, RegionCatalog, RegionId } from "@narthex/core"
 import { Console, Effect, type Layer, Option, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -21,10 +22,20 @@ const unknown = (id: string) =>
   new RegionRefused({ reason: `There is no region "${id}". \`regions list\` shows those that exist.` })
 
 const list = Effect.gen(function* () {
-  for (const { active, region } of yield* (yield* RegionCatalog).all)
-    yield* Console.log(
-      `${region.region_id}  ${active ? "active" : "retired"}${region.default ? "  default" : ""}  ${region.name}`
-    )
+  const all = yield* (yield* RegionCatalog).all
+  yield* printTable(
+    rows(
+      ["region", "name", "state", "default", "location"],
+      ...all.map(({ active, region }) => [
+        region.region_id,
+        region.name,
+        active ? "active" : "retired",
+        region.default ? "yes" : "no",
+        region.location
+      ])
+    ),
+    "No regions."
+  )
 })
 
 interface Facts {

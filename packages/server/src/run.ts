@@ -1,15 +1,15 @@
 /** Runs a composition as a process: settings, start, announcement (docs/design/settings.md S6), orderly end (S7). */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { StorageError } from "@narthex/core"
 import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
-import { CliError, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import { type Addresses, settleAddresses } from "./addresses.ts"
 import { readyLine, readyText } from "./announce.ts"
 import { sharesAccount } from "./computes.ts"
 import { startProviders } from "./identity.ts"
 import { checkListeners, listenersOf } from "./listeners.ts"
 import { layerLogging } from "./logging.ts"
+import { exitCodeOf, inManner, isExplained, sayFailure } from "./manner.ts"
 import { layerPlatform, type Role, rolesOf } from "./platform.ts"
 import { modeText } from "./settings/mode.ts"
 import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
@@ -54,10 +54,7 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
 export const program = <A, E>(
   { does, name }: { readonly name: string; readonly does: string },
   main: Effect.Effect<A, E>
-) =>
-  Command.run(Command.make(name, {}, () => main).pipe(Command.withDescription(does)), { version }).pipe(
-    Effect.provide(NodeServices.layer)
-  )
+) => inManner(Command.run(Command.make(name, {}, () => main).pipe(Command.withDescription(does)), { version }))
 
 /** Reads the settings, decides the addresses, and runs `work` with the log and telemetry of the settings. */
 export const withSettings = <A, E>(
@@ -86,19 +83,17 @@ const sentence = (error: unknown): string => {
   return error.message === "" && error.cause !== undefined ? sentence(error.cause) : error.message
 }
 
-/** The arguments were invalid, and the help with the reason has been printed. */
-const isExplained = (error: unknown) => CliError.isCliError(error) && error._tag === "ShowHelp"
-
 /** A failed start prints one sentence on stderr, without a stack, and exits with 1. Interruption is success. */
 export const runProcess = <A, E>(main: Effect.Effect<A, E>): void =>
   NodeRuntime.runMain(
     Effect.tapCause(main, (cause) =>
       Cause.hasInterruptsOnly(cause) || isExplained(Cause.squash(cause))
         ? Effect.void
-        : Effect.sync(() => void process.stderr.write(`narthex: ${sentence(Cause.squash(cause))}\n`))
+        : Effect.sync(() => sayFailure(sentence(Cause.squash(cause))))
     ),
     {
       disableErrorReporting: true,
-      teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+      teardown: (exit, onExit) =>
+        onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : exitCodeOf(Cause.squash(exit.cause)))
     }
   )

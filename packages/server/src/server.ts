@@ -1,7 +1,7 @@
 /** `narthex-server`: API, runner and console of one instance, and the operator commands. */
-import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
+import { inManner } from "./manner.ts"
 import { operatorCommands } from "./operator.ts"
 import type { Role } from "./platform.ts"
 import { CannotStart, runProcess, servePlatform, withSettings } from "./run.ts"
@@ -25,9 +25,13 @@ const main = withSettings(false, (settings) => {
   })
   const serve = Command.make("narthex-server", { roles }, start).pipe(
     Command.withDescription("Serve the control plane, or run an operator command against its store"),
+    Command.withExamples([
+      { command: "narthex-server --roles api,runner", description: "Serve" },
+      { command: "narthex-server accounts list", description: "Run an operator command" }
+    ]),
     Command.withSubcommands(operatorCommands(settings))
   )
-  return Command.run(serve, { version }).pipe(Effect.provide(NodeServices.layer))
+  return inManner(Command.run(serve, { version }))
 })
 
 runProcess(main)

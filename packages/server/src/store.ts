@@ -72,16 +72,19 @@ const explained =
           : whyUnusable(Redacted.value(database.url), "DATABASE_URL")(error).sentence
     })
 
-/** Brings the schema up to date. The log for people has one line for all migrations. */
-const upToDate = Effect.fnUntraced(function* ({ log }: Settings) {
-  if (log.format === "json") return yield* Effect.asVoid(migrate)
-  const ran = yield* Effect.provideService(migrate, References.MinimumLogLevel, "Warn")
-  if (ran.length > 0) yield* Effect.logInfo(`The database is ready: ${ran.length} migrations ran.`)
+/** Brings the schema up to date. Only the log for programs has a line for each migration. */
+const migrating = ({ log }: Settings) =>
+  log.format === "json" ? migrate : Effect.provideService(migrate, References.MinimumLogLevel, "Warn")
+
+const upToDate = Effect.fnUntraced(function* (settings: Settings) {
+  const ran = yield* migrating(settings)
+  if (settings.log.format !== "json" && ran.length > 0)
+    yield* Effect.logInfo(`The database is ready: ${ran.length} migrations ran.`)
 })
 
-/** Brings the schema up to date, and does nothing else. */
+/** Brings the schema up to date, and does nothing else. Returns the names of the migrations that ran. */
 export const migrated = (settings: Settings, use: StoreUse) =>
-  Effect.provide(upToDate(settings), layerDatabase(settings, use)).pipe(
+  Effect.provide(migrating(settings), layerDatabase(settings, use)).pipe(
     Effect.catchTag("StorageError", (error) => Effect.fail(explained(settings)(error)))
   )
 

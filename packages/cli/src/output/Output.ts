@@ -12,7 +12,7 @@ import { failureText } from "./failureText.ts"
 import { inOneRow, type Progress } from "./inOneRow.ts"
 import { type Filter, JqFilter } from "./JqFilter.ts"
 import { JsonFields, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
-import { renderTable } from "./renderTable.ts"
+import { printTable } from "./printTable.ts"
 import { NoteColumns, ScreenColumns } from "./ScreenColumns.ts"
 import { selectFields } from "./selectFields.ts"
 import { printable, printableLines, type Table } from "./table.ts"
@@ -111,10 +111,7 @@ export class Output extends Context.Service<
             return yield* foreign(format === "json" ? JSON.stringify(value, null, 2) : toYaml(value))
           }
           if (table._tag === "Raw") return yield* foreign(table.text)
-          const now = (yield* stdio.stdoutIsTerminal) ? yield* Clock.currentTimeMillis : undefined
-          const text = renderTable(table, { width: (yield* ScreenColumns)(), now, colour: canColor })
-          if (text !== undefined) yield* Console.log(text)
-          else if (empty !== undefined) yield* note(empty)
+          yield* Effect.provideService(printTable(table, empty), Stdio.Stdio, stdio)
         }),
         item: Effect.fnUntraced(function* ({ body, line, row }) {
           const { fields, filter, format } = yield* chosen

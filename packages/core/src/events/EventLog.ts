@@ -15,7 +15,10 @@ import type { StorageError } from "../StorageError.ts"
 import type { EmittedEvent, LoggedEvent } from "./Envelope.ts"
 import { makeEventId, noEvent } from "./EventId.ts"
 
-/** The newest events of an organization, ascending. `floor` is the newest id that is not in the window. */
+/**
+ * The newest client-visible events of an organization, ascending, and behind them its newest event where that is an
+ * internal one. No visible event between `floor` and the first of them is missing.
+ */
 export interface EventWindow {
   readonly events: ReadonlyArray<LoggedEvent>
   readonly floor: Option.Option<string>
@@ -50,7 +53,7 @@ export class EventLog extends Context.Service<
     readonly headOf: (org: OrgId) => Effect.Effect<string, StorageError>
     /** Events after a position, ascending, internal ones included. */
     readonly tail: (after: number, limit: number) => Effect.Effect<ReadonlyArray<LoggedEvent>, StorageError>
-    /** The newest `cap` events of an organization, internal ones included. */
+    /** A window with `cap` visible events, if the log has as many. */
     readonly window: (org: OrgId, cap: number) => Effect.Effect<EventWindow, StorageError>
     /** Whether the scope has a client-visible event with `after < id <= upTo`. Trimmed ones count as present. */
     readonly scopeHasBetween: (
@@ -229,10 +232,12 @@ const makeMemory = (storage: MemoryStorage["Service"]): Effect.Effect<EventLog["
       window: (org, cap) =>
         Effect.map(log, (all) => {
           const { events, trimmed } = orgOf(all, org)
-          const older = Chunk.last(Chunk.dropRight(events, Math.min(cap, Chunk.size(events))))
+          const seen = Chunk.filter(events, visible(null))
+          const older = Chunk.last(Chunk.dropRight(seen, Math.min(cap, Chunk.size(seen))))
           const belowWindow = trimmed === noEvent ? Option.none() : Option.some(trimmed)
+          const head = Chunk.filter(Chunk.takeRight(events, 1), (event) => event.internal)
           return {
-            events: Chunk.toReadonlyArray(Chunk.takeRight(events, cap)),
+            events: Chunk.toReadonlyArray(Chunk.appendAll(Chunk.takeRight(seen, cap), head)),
             floor: Option.orElse(
               Option.map(older, (event) => event.id),
               () => belowWindow

@@ -142,7 +142,7 @@ const make = Effect.gen(function* () {
         ))
           .map(eventOf)
           .toSorted((a, b) => a.pos - b.pos)
-        return found.length > cap
+        return found.filter(({ internal }) => !internal).length > cap
           ? { events: found.slice(1), floor: Option.fromUndefinedOr(found[0]?.id) }
           : { events: found, floor: idOf(rows[0]?.floor) }
       }),

@@ -17,18 +17,25 @@ export const headOf = `
 with floor as (${floor})
 select greatest(floor.id, (select id from event_log where org_id = $1 order by id desc limit 1)) as id from floor`
 
-/** The newest `$2` rows, newest first, each with the floor; one row with the floor alone when there are none. */
-export const window = `
-with floor as (${floor})
-select floor.id as floor, newest.* from floor left join lateral (
-  select * from event_log where org_id = $1 and id > ${afterFloor} order by id desc limit $2) newest on true`
-
 /**
  * What a stream may show: no internal events, and for a stream of a project the events of that project only. `parameter`
  * is the number of the project's parameter.
  */
 const visible = (project: boolean, parameter = 4) =>
   `org_id = $1 and not internal ${project ? `and project_id = $${parameter}` : ""}`
+
+/**
+ * The newest `$2` visible rows, and the newest of all where that is an internal one, each with the floor; one row with
+ * the floor alone when there are none.
+ */
+export const window = `
+with floor as (${floor})
+select floor.id as floor, newest.* from floor left join lateral (
+  (select * from event_log where ${visible(false)} and id > ${afterFloor} order by id desc limit $2)
+  union all
+  select * from (
+    select * from event_log where org_id = $1 and id > ${afterFloor} order by id desc limit 1) head where internal
+) newest on true`
 
 /** Whether the scope has an event with `$2 < id <= $3`; trimmed ones count as present. `$4` is the project, if any. */
 export const scopeHasBetween = (project: boolean): string => `

@@ -2,8 +2,8 @@
  * The newest events of one organization, encoded once and kept as bytes (docs/design/events.md E21–E23). Pure: no
  * clock, no I/O.
  *
- * It is a cache of the durable log. It keeps the longest run of newest events within its two limits, internal events
- * included, so every instance with the same limits gives the same answers.
+ * It is a cache of the durable log. It keeps the longest run of newest events within its two limits, so every instance
+ * with the same limits gives the same answers. Internal events have no entry: they only move the newest id.
  *
  * Pitfall: looking an id up. Entries are counted from the creation of the ring, a cursor is the number of the next
  * entry to read, and an id is only a position among them.
@@ -12,7 +12,7 @@ import type { ProjectId } from "../../Ids.ts"
 import type { LoggedEvent } from "../Envelope.ts"
 import { eventIdToBytes } from "../EventId.ts"
 import { anyProject, brokerType, RingFilter, type RingSlice } from "./RingFilter.ts"
-import { hidden, noProject, RingSegment } from "./RingSegment.ts"
+import { noProject, RingSegment } from "./RingSegment.ts"
 import { SseBytes } from "./SseBytes.ts"
 import { encodeEvent } from "./SseFrame.ts"
 
@@ -68,7 +68,7 @@ export class EventRing {
     return this.#lastId
   }
 
-  /** The newest id that is no longer, or never was, in the ring. */
+  /** The newest id of an event that is no longer in the ring; before that, the floor. */
   get evictedId(): string {
     return this.#evictedId
   }
@@ -79,24 +79,23 @@ export class EventRing {
   }
 
   /**
-   * Appends the next event, and evicts what exceeds the limits. `false`: it is not newer than the last, and is ignored.
+   * Appends the next event, and evicts what exceeds the limits. `false`: there is no new entry, because the event is
+   * internal, or not newer than the last.
    */
   append(event: LoggedEvent): boolean {
     if (event.id <= this.#lastId) return false
+    this.#lastId = event.id
+    if (event.internal) return false
     const encoded = encodeEvent(event, this.#limits.event_bytes)
     const project = event.project_id === null ? noProject : this.#projectNumber(event.project_id)
-    const type =
-      encoded._tag === "Hidden" ? hidden : this.#typeNumber(encoded._tag === "Poison" ? brokerType : event.type)
-    const frame = encoded._tag === "Hidden" ? new Uint8Array() : encoded._tag === "Poison" ? encoded.org : encoded.bytes
+    const type = this.#typeNumber(encoded._tag === "Poison" ? brokerType : event.type)
+    const frame = encoded._tag === "Poison" ? encoded.org : encoded.bytes
     if (encoded._tag === "Poison" && encoded.project !== undefined) this.#projectFrames.set(this.#end, encoded.project)
     this.#segmentFor(frame.length).add(eventIdToBytes(event.id), project, type, frame)
     this.#bytes += frame.length
     this.#end += 1
-    this.#lastId = event.id
-    if (type !== hidden) {
-      const types = this.#totals.get(project) ?? new Map<number, number>()
-      this.#totals.set(project, types.set(type, (types.get(type) ?? 0) + 1))
-    }
+    const types = this.#totals.get(project) ?? new Map<number, number>()
+    this.#totals.set(project, types.set(type, (types.get(type) ?? 0) + 1))
     while (this.#end - this.#first > this.#limits.events || this.#bytes > this.#limits.bytes) this.#evict()
     return true
   }
@@ -134,8 +133,9 @@ export class EventRing {
     return low
   }
 
-  /** The id of the entry before a cursor. */
+  /** The newest id before a cursor. */
   idBefore(cursor: number): string {
+    if (cursor === this.#end) return this.#lastId
     return cursor <= this.#first ? this.#evictedId : this.#at(cursor - 1).id(cursor - 1)
   }
 
@@ -209,8 +209,7 @@ export class EventRing {
     let to = from + 1
     while (to < segment.end && segment.start(to + 1) - start <= limit) to += 1
     const bytes = segment.bytes.subarray(start, segment.start(to))
-    const events = segment.visibleBefore(to) - segment.visibleBefore(from)
-    return { to, events, bytes: bytes.length === 0 ? undefined : SseBytes.ofChunked(bytes) }
+    return { to, events: to - from, bytes: SseBytes.ofChunked(bytes) }
   }
 
   #picked(from: number, filter: RingFilter, limit: number): RingSlice {
@@ -242,10 +241,8 @@ export class EventRing {
     const id = segment.id(entry)
     this.#bytes -= segment.start(entry + 1) - segment.start(entry)
     this.#evictedId = id
-    if (segment.type(entry) !== hidden) {
-      this.#evicted.set(anyProject, id)
-      if (segment.project(entry) !== noProject) this.#evicted.set(segment.project(entry), id)
-    }
+    this.#evicted.set(anyProject, id)
+    if (segment.project(entry) !== noProject) this.#evicted.set(segment.project(entry), id)
     this.#projectFrames.delete(entry)
     this.#first += 1
     const oldest = this.#segments[0]
@@ -259,12 +256,7 @@ export class EventRing {
     const last = this.#segments.at(-1)
     if (last?.takes(length)) return last
     const size = Math.max(length, last === undefined ? firstSegment : laterSegment)
-    const made = new RingSegment(
-      this.#end,
-      size,
-      last === undefined ? 0 : last.offset(this.#end),
-      last === undefined ? 0 : last.visibleBefore(this.#end)
-    )
+    const made = new RingSegment(this.#end, size, last === undefined ? 0 : last.offset(this.#end))
     this.#segments.push(made)
     this.#memory += made.memory
     return made

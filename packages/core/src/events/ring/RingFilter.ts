@@ -2,7 +2,6 @@
  * The entries of a ring that a stream sends: of the organization or of one project, of all types or of some. Streams
  * with the same selection share one filter, and with it their slices.
  */
-import { hidden } from "./RingSegment.ts"
 import type { SseBytes } from "./SseBytes.ts"
 
 /** The project number of a filter that passes all projects, and events without one. */
@@ -41,7 +40,6 @@ export class RingFilter {
   }
 
   passes(project: number, type: number): boolean {
-    if (type === hidden) return false
     if (this.project !== anyProject && this.project !== project) return false
     return this.#types === null || this.#types.has(this.#typeNames[type] ?? "")
   }

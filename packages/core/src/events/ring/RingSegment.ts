@@ -9,8 +9,6 @@ import { eventIdFromBytes } from "../EventId.ts"
 
 const capacity = 256
 
-/** The type number of an internal event. */
-export const hidden = -1
 /** The project number of an event of the whole organization. */
 export const noProject = -1
 
@@ -21,19 +19,16 @@ export class RingSegment {
   count = 0
   #used = 0
   readonly #offset: number
-  readonly #visibleBefore: number
   readonly #ends = new Uint32Array(capacity)
   readonly #ids = new Uint8Array(16 * capacity)
   readonly #projects = new Int32Array(capacity)
   readonly #types = new Int32Array(capacity)
-  readonly #visible = new Uint32Array(capacity)
 
-  /** `offset` and `visible` are the ring's bytes and visible entries before this segment. */
-  constructor(first: number, size: number, offset: number, visible: number) {
+  /** `offset`: the ring's bytes before this segment. */
+  constructor(first: number, size: number, offset: number) {
     this.first = first
     this.bytes = new Uint8Array(size)
     this.#offset = offset
-    this.#visibleBefore = visible
   }
 
   get end(): number {
@@ -41,7 +36,7 @@ export class RingSegment {
   }
 
   get memory(): number {
-    return this.bytes.length + capacity * (4 + 16 + 4 + 4 + 4)
+    return this.bytes.length + capacity * (4 + 16 + 4 + 4)
   }
 
   takes(length: number): boolean {
@@ -56,7 +51,6 @@ export class RingSegment {
     this.#ids.set(id, 16 * at)
     this.#projects[at] = project
     this.#types[at] = type
-    this.#visible[at] = (at === 0 ? 0 : (this.#visible[at - 1] ?? 0)) + (type === hidden ? 0 : 1)
     this.count += 1
   }
 
@@ -70,17 +64,12 @@ export class RingSegment {
     return this.#offset + this.start(entry)
   }
 
-  /** Visible entries of the ring before an entry. */
-  visibleBefore(entry: number): number {
-    return this.#visibleBefore + (entry === this.first ? 0 : (this.#visible[entry - this.first - 1] ?? 0))
-  }
-
   project(entry: number): number {
     return this.#projects[entry - this.first] ?? noProject
   }
 
   type(entry: number): number {
-    return this.#types[entry - this.first] ?? hidden
+    return this.#types[entry - this.first] ?? 0
   }
 
   id(entry: number): string {

@@ -50,9 +50,8 @@ const brokerFrame = (scope: FrameScope, id: string, type: EventTypeOf<"_broker">
     })
   )
 
-/** A logged event as streams send it. */
+/** A logged event, not an internal one, as streams send it. */
 export type EncodedEvent =
-  | { readonly _tag: "Hidden" }
   /** Valid until the next call, which may reuse the bytes. */
   | { readonly _tag: "Frame"; readonly bytes: Uint8Array }
   /** `error.v1`: one frame for the organization's streams, one for the project's. */
@@ -70,7 +69,6 @@ const poison = (event: LoggedEvent, code: string, message: string): EncodedEvent
 
 /** The event as HTTP/1.1 chunks of at most `limit` bytes. */
 export const encodeEvent = (event: LoggedEvent, limit: number): EncodedEvent => {
-  if (event.internal) return { _tag: "Hidden" }
   const unencodable = () =>
     poison(event, "event_unencodable", "An event here could not be written. Fetch the current state.")
   if (!eventType.test(event.type)) return unencodable()

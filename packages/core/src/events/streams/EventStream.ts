@@ -49,7 +49,8 @@ export class EventStream {
   #least: string
   /** Whether the ring has not reached that position yet. */
   #ahead: boolean
-  #bookmarked = -1
+  /** The bookmark that was sent last. */
+  #bookmarked = ""
   #blockedSince: number | undefined
   #lastWrite: number
   #beatAt: number
@@ -177,9 +178,9 @@ export class EventStream {
     return passed > this.#least ? passed : this.#least
   }
 
-  /** A bookmark of the position. Empty if events behind it were evicted: a resume from there would hide their loss. */
+  /** Empty without bookmarks, and if events behind the position were evicted: a resume would hide their loss. */
   get #mark(): string {
-    return this.#cursor < this.#ring.first ? "" : bookmark(this.#position)
+    return !this.#bookmarks || this.#cursor < this.#ring.first ? "" : bookmark(this.#position)
   }
 
   #greet(start: Start) {
@@ -194,7 +195,7 @@ export class EventStream {
       this.#least = resumeGapId(latest_id)
       record(streamMetrics.gaps(start.reason), 1)
     } else this.#write(this.#bookmarks ? SseBytes.ofText(opening + bookmark(this.#position)) : greeting)
-    this.#bookmarked = this.#cursor
+    this.#bookmarked = this.#mark
     this.#lastWrite = scheduler.now()
     const waiting = this.#ring.remaining(this.#filter, this.#cursor)
     record(streamMetrics.replayed, waiting)
@@ -219,9 +220,9 @@ export class EventStream {
   }
 
   #beat(now: number) {
-    const moved = this.#bookmarks && this.#bookmarked !== this.#cursor
-    this.#bookmarked = this.#cursor
-    this.#write(moved ? SseBytes.ofText(comment("") + this.#mark) : beat)
+    const mark = this.#mark
+    this.#write(mark === this.#bookmarked ? beat : SseBytes.ofText(comment("") + mark))
+    this.#bookmarked = mark
     this.#beatAt = this.#nextBeat(now)
   }
 

@@ -68,11 +68,13 @@ describe("a ring", () => {
     ([rows, cap, kilobytes, at]) => {
       const all = stated(rows)
       const ring = new EventRing({ ...limits, events: cap, bytes: kilobytes * 1_000 }, noEvent)
-      for (const event of all) assert.isTrue(ring.append(event))
-      const kept = all.slice(all.length - (ring.end - ring.first))
+      for (const event of all) assert.strictEqual(ring.append(event), !event.internal)
+      const visible = all.filter(({ internal }) => !internal)
+      const kept = visible.slice(visible.length - (ring.end - ring.first))
       assert.isAtMost(kept.length, cap)
       assert.strictEqual(ring.lastId, all.at(-1)?.id ?? noEvent)
-      assert.strictEqual(ring.evictedId, all.at(-1 - kept.length)?.id ?? noEvent)
+      assert.strictEqual(ring.evictedId, visible.at(-1 - kept.length)?.id ?? noEvent)
+      assert.strictEqual(ring.idBefore(ring.end), ring.lastId)
       assert.isAtMost(ring.bytesFrom(ring.first), kilobytes * 1_000)
 
       for (const scope of scopes)
@@ -88,7 +90,7 @@ describe("a ring", () => {
           ring.release(filter)
         }
       for (const scope of scopes) {
-        const gone = all.slice(0, all.length - kept.length).filter((event) => wants(event, scope, []))
+        const gone = visible.slice(0, visible.length - kept.length).filter((event) => wants(event, scope, []))
         assert.strictEqual(
           ring.lostAfter(scope, idAt(at)),
           gone.some((event) => event.id > idAt(at))
@@ -99,11 +101,16 @@ describe("a ring", () => {
 
   it.prop("a ring loaded from the log equals one that followed it from the start", [Rows, Cap], ([rows, cap]) => {
     const all = stated(rows)
+    const visible = all.filter(({ internal }) => !internal)
+    const floor = visible.at(-1 - cap)?.id ?? noEvent
     const followed = new EventRing({ ...limits, events: cap }, noEvent)
     for (const event of all) followed.append(event)
-    const loaded = new EventRing({ ...limits, events: cap }, all.at(-1 - cap)?.id ?? noEvent)
-    for (const event of all.slice(-cap)) loaded.append(event)
-    for (const ring of [followed, loaded]) assert.strictEqual(ring.evictedId, all.at(-1 - cap)?.id ?? noEvent)
+    const loaded = new EventRing({ ...limits, events: cap }, floor)
+    for (const event of [...visible.slice(-cap), ...all.slice(-1)]) loaded.append(event)
+    for (const ring of [followed, loaded]) {
+      assert.strictEqual(ring.evictedId, floor)
+      assert.strictEqual(ring.lastId, all.at(-1)?.id ?? noEvent)
+    }
     assert.deepStrictEqual(
       readAll(loaded, loaded.first, loaded.filter(null, []), 2_000),
       readAll(followed, followed.first, followed.filter(null, []), 2_000)

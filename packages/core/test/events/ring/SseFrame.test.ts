@@ -44,10 +44,6 @@ describe("a frame", () => {
     assert.strictEqual(encodeEvent(logged(1), size)._tag, "Frame")
     assert.strictEqual(encodeEvent(logged(1), size - 1)._tag, "Poison")
   })
-
-  it("an internal event has no frame", () => {
-    assert.strictEqual(encodeEvent(logged(1, { internal: true, type: "not a type" }), 10)._tag, "Hidden")
-  })
 })
 
 describe("what the broker itself says", () => {

@@ -136,8 +136,11 @@ export class SimLog {
       window: (org, cap) =>
         answer("window", () => {
           const own = this.#of(org)
-          const from = Math.max(own.trimmed, own.events.length - cap)
-          return { events: own.events.slice(from), floor: Option.fromUndefinedOr(own.events[from - 1]?.id) }
+          const kept = own.events.slice(own.trimmed)
+          const visible = kept.filter(({ internal }) => !internal)
+          const head = kept.slice(-1).filter(({ internal }) => internal)
+          const floor = visible.at(-1 - cap)?.id ?? own.events[own.trimmed - 1]?.id
+          return { events: [...visible.slice(-cap), ...head], floor: Option.fromUndefinedOr(floor) }
         }),
       scopeHasBetween: (org, project, after, upTo) =>
         answer(
