@@ -48,7 +48,16 @@ export class Script {
       pos: this.head ?? this.#last?.pos ?? 0,
       id: this.headId ?? this.#last?.id ?? noEvent
     })),
-    headOf: () => this.#answer(() => this.headOf ?? this.#last?.id ?? noEvent),
+    headOf: (_, upTo = this.headOf ?? this.#last?.id ?? noEvent) =>
+      this.#answer(() => {
+        const ids = [noEvent, ...this.rows.map(({ id }) => id), this.headOf ?? noEvent]
+        return (
+          ids
+            .filter((id) => id <= upTo)
+            .toSorted()
+            .at(-1) ?? noEvent
+        )
+      }),
     tail: (after, limit) =>
       this.#answer(() => {
         this.asked.tail += 1
