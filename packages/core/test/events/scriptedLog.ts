@@ -20,6 +20,8 @@ export class Script {
   headId: string | undefined
   /** The newest id of every organization, where that is not the last row's. */
   headOf: string | undefined
+  /** The id up to which every organization's events count as trimmed. */
+  floor = noEvent
   fails = false
   /** Whether another instance is giving ids. */
   busy = false
@@ -50,13 +52,8 @@ export class Script {
     })),
     headOf: (_, upTo = this.headOf ?? this.#last?.id ?? noEvent) =>
       this.#answer(() => {
-        const ids = [noEvent, ...this.rows.map(({ id }) => id), this.headOf ?? noEvent]
-        return (
-          ids
-            .filter((id) => id <= upTo)
-            .toSorted()
-            .at(-1) ?? noEvent
-        )
+        const ids = [...this.rows.map(({ id }) => id), this.headOf ?? noEvent].filter((id) => id <= upTo)
+        return [this.floor, ...ids].toSorted().at(-1) ?? noEvent
       }),
     tail: (after, limit) =>
       this.#answer(() => {

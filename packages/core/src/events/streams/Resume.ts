@@ -25,7 +25,7 @@ export type Start =
 export interface LogFindings {
   /** The position is none of the log's: its event was lost with the end of the log, or it is forged. */
   readonly ahead: boolean
-  /** The scope had events between the position and the floor of the ring. */
+  /** The position is below the floor of the log, or the scope had events between it and the floor of the ring. */
   readonly lost: boolean
 }
 
@@ -53,7 +53,9 @@ export const askLog = (
     const { position } = last
     if (position > ring.lastId) yield* Effect.timeoutOption(feed.refresh, freshness)
     if (isIn(ring, position) || ring.lostAfter(project_id, position)) return ringKnows
-    if (position > (yield* log.headOf(org_id, position))) return { ...ringKnows, ahead: true }
+    const newest = yield* log.headOf(org_id, position)
+    if (position > newest) return { ...ringKnows, ahead: true }
+    if (position < newest) return { ...ringKnows, lost: true } // below the floor, which may be newer than the ring's
     if (ring.knowsLossAfter(project_id, position)) return ringKnows
     return { ...ringKnows, lost: yield* log.scopeHasBetween(org_id, project_id, position, ring.floor) }
   })

@@ -73,6 +73,19 @@ describe("a client that had events which the log lost", () => {
     }).pipe(Effect.provide(script.layer()))
   })
 
+  it.effect("a position that the log lost is a gap also where the floor of the log has risen above it", () => {
+    const script = new Script()
+    script.rows = rows(1)
+    return Effect.gen(function* () {
+      yield* connect(undefined)
+      // A server with another timeline goes on.
+      script.floor = idAt(3)
+      script.rows = [logged(1), { ...logged(4), pos: 2 }]
+      const lost = yield* connect(idAt(2))
+      assert.deepInclude(lost?.data("resume.gap.v1"), { last_event_id: idAt(2), latest_id: idAt(4) })
+    }).pipe(Effect.provide(script.layer()))
+  })
+
   it.effect("a position that the log lost is a gap where the ring has only newer events", () => {
     const script = new Script()
     script.rows = [1, 4, 5, 6].map((n) => logged(n))
