@@ -14,7 +14,10 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: ["source"] } },
   test: {
-    include: ["packages/*/test/**/*.test.{ts,tsx}", "test/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
+    include: [
+      ...["packages/*/test/**/*.test.{ts,tsx}", "test/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
+      ...(long ? ["test/**/*.long.ts"] : []) // without a short form
+    ],
     exclude: ["**/node_modules/**", "**/dist/**"],
     globalSetup: ["test/harness/globalSetup.ts"],
     setupFiles: ["test/harness/setup.ts"],

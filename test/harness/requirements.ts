@@ -94,6 +94,12 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("nginx", "nginx", "nginx-light"),
   packaged("caddy", "caddy", "caddy"),
   packaged("pgbouncer", "pgbouncer", "pgbouncer"),
+  {
+    name: "patroni",
+    what: "Patroni, etcd and HAProxy",
+    how: `Debian's packages are "patroni", "etcd-server" and "haproxy"`,
+    isMet: () => ["patroni", "etcd", "haproxy"].every((program) => programPath(program) !== undefined)
+  },
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),
   packaged("jq", "jq", "jq"),

@@ -98,10 +98,11 @@ const log = Effect.gen(function* () {
     append: (emitted) => coded(transaction(Effect.forEach(emitted, appendOne, { discard: true }))),
     sequence: Effect.succeed("idle"),
     head: Effect.map(head, ({ id, pos }) => ({ id, pos })),
-    headOf: (org) =>
+    headOf: (org, upTo) =>
       transaction(
         Effect.gen(function* () {
-          const [row] = yield* query("select max(id) as id from event where org_id = ?1", org)
+          const older = "select max(id) as id from event where org_id = ?1 and (?2 is null or id <= ?2)"
+          const [row] = yield* query(older, org, upTo ?? null)
           return String(row?.["id"] ?? (yield* floorOf(org)))
         })
       ),

@@ -34,8 +34,8 @@ export type Followed =
   | { readonly _tag: "Event"; readonly envelope: Envelope }
   /**
    * Events are missing here: read the state again. `too_old`: the log no longer has them. `malformed`: `after` is not
-   * an id. `ahead`: `after` is newer than the log, which was restored from an earlier state. `log_reset`: this happened
-   * while following.
+   * an id. `ahead`: the log has no event with the id `after`, because it lost its end in a fail-over or a restore.
+   * `log_reset`: this happened while following.
    */
   | { readonly _tag: "Gap"; readonly reason: "too_old" | "malformed" | "ahead" | "log_reset" }
 
@@ -124,13 +124,15 @@ class Follower {
     })
   }
 
-  /** A position beyond the log belongs to a lost timeline, so the events since then cannot be determined. */
+  /** A position that the log lost belongs to another history, so the events since then cannot be determined. */
   get #locate() {
     return Effect.gen({ self: this }, function* () {
       const from = this.#position
-      const head = yield* this.#log.headOf(this.#request.org_id)
+      const { org_id } = this.#request
+      const lost = from !== undefined && from > (yield* this.#log.headOf(org_id, from))
+      const head = lost ? yield* this.#log.headOf(org_id) : from
       this.#located = true
-      if (from === undefined || this.#position !== from || from <= head) return
+      if (!lost || this.#position !== from) return
       this.#buffer.push({ _tag: "Gap", reason: "ahead" })
       this.#position = head
     })

@@ -49,8 +49,11 @@ export class EventLog extends Context.Service<
     readonly sequence: Effect.Effect<"idle" | "busy" | "more", StorageError>
     /** Position and id of the newest event of all organizations. */
     readonly head: Effect.Effect<{ readonly pos: number; readonly id: string }, StorageError>
-    /** The organization's newest id; without events the id up to which the log was trimmed, else `noEvent`. */
-    readonly headOf: (org: OrgId) => Effect.Effect<string, StorageError>
+    /**
+     * The organization's newest id, or its newest up to `upTo`; without such events the id up to which the log was trimmed,
+     * else `noEvent`. A position that is newer than the answer for it is none of the log's.
+     */
+    readonly headOf: (org: OrgId, upTo?: string) => Effect.Effect<string, StorageError>
     /** Events after a position, ascending, internal ones included. */
     readonly tail: (after: number, limit: number) => Effect.Effect<ReadonlyArray<LoggedEvent>, StorageError>
     /** A window with `cap` visible events, if the log has as many. */
@@ -160,9 +163,11 @@ const pageOf = (
   }
 }
 
-/** The newest id of these, else the newest trimmed one. */
-const lastOf = (org: OrgLog) =>
-  Option.match(Chunk.last(org.events), { onNone: () => org.trimmed, onSome: (event) => event.id })
+/** The newest id of these up to one, else the newest trimmed one. */
+const lastOf = ({ events, trimmed }: OrgLog, upTo?: string) => {
+  const count = upTo === undefined ? Chunk.size(events) : countUpTo(events, (event) => event.id > upTo)
+  return Option.match(Chunk.get(events, count - 1), { onNone: () => trimmed, onSome: (event) => event.id })
+}
 
 const appended = (log: Log, events: ReadonlyArray<EmittedEvent>, now: number, random: number): Log => {
   const fresh = now > log.ms
@@ -223,7 +228,7 @@ const makeMemory = (storage: MemoryStorage["Service"]): Effect.Effect<EventLog["
         }),
       sequence: Effect.succeed("idle"),
       head: Effect.map(log, ({ id, pos }) => ({ id, pos })),
-      headOf: (org) => Effect.map(log, (all) => lastOf(orgOf(all, org))),
+      headOf: (org, upTo) => Effect.map(log, (all) => lastOf(orgOf(all, org), upTo)),
       tail: (from, limit) =>
         Effect.map(log, ({ events }) => {
           const count = countUpTo(events, (event) => event.pos > from)

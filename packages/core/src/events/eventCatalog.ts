@@ -35,7 +35,7 @@ export const eventCatalog = {
     moment: "A stream opens with a `Last-Event-ID` after which events cannot be replayed. Fetch the state again.",
     data: {
       reason:
-        "`malformed`: the id is no ULID; `ahead`: it is newer than the log; `too_old`: events after it have left the ring.",
+        "`malformed`: the id is no ULID; `ahead`: the log has no such event; `too_old`: events after it have left the ring.",
       last_event_id: "The id that the client sent; `null`: it was no ULID.",
       oldest_id: "The oldest event of the scope that could be replayed; `null`: there is none.",
       latest_id: "The newest event of the organization.",

@@ -20,6 +20,8 @@ export class Script {
   headId: string | undefined
   /** The newest id of every organization, where that is not the last row's. */
   headOf: string | undefined
+  /** The id up to which every organization's events count as trimmed. */
+  floor = noEvent
   fails = false
   /** Whether another instance is giving ids. */
   busy = false
@@ -48,7 +50,11 @@ export class Script {
       pos: this.head ?? this.#last?.pos ?? 0,
       id: this.headId ?? this.#last?.id ?? noEvent
     })),
-    headOf: () => this.#answer(() => this.headOf ?? this.#last?.id ?? noEvent),
+    headOf: (_, upTo = this.headOf ?? this.#last?.id ?? noEvent) =>
+      this.#answer(() => {
+        const ids = [...this.rows.map(({ id }) => id), this.headOf ?? noEvent].filter((id) => id <= upTo)
+        return [this.floor, ...ids].toSorted().at(-1) ?? noEvent
+      }),
     tail: (after, limit) =>
       this.#answer(() => {
         this.asked.tail += 1

@@ -82,15 +82,16 @@ export const eventLogContract = contract<EventLog | Transaction>("EventLog", (it
       assert.deepStrictEqual(yield* log.head, { pos: events[1]?.pos, id: events[1]?.id })
     }))
 
-  it("each organization has a head, which others do not move", () =>
+  it("each organization has a head, also up to an id, which others do not move", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const [a, b] = [yield* fresh, yield* fresh]
       const untouched = yield* log.headOf(a.org)
-      yield* logged([event(b.org, null, 1)])
+      const [older] = yield* logged([event(b.org, null, 1)])
       assert.strictEqual(yield* log.headOf(a.org), untouched)
-      const [mine] = yield* logged([event(a.org, null, 1), event(b.org, null, 2)])
-      assert.strictEqual(yield* log.headOf(a.org), mine?.id)
+      const [mine, theirs] = yield* logged([event(a.org, null, 1), event(b.org, null, 2)])
+      for (const upTo of [undefined, mine?.id, theirs?.id]) assert.strictEqual(yield* log.headOf(a.org, upTo), mine?.id)
+      assert.strictEqual(yield* log.headOf(b.org, mine?.id), older?.id)
     }))
 
   it("the events of one transaction keep the order in which they were emitted", () =>
@@ -239,9 +240,8 @@ export const eventLogContract = contract<EventLog | Transaction>("EventLog", (it
       assert.deepStrictEqual(numbers(rest.events), [6, 7, 8])
       const floor = Option.getOrElse(rest.floor, () => noEvent)
       assert.isTrue(floor >= id(5) && floor < id(6))
-      assert.strictEqual(yield* log.headOf(a.org), id(8))
+      assert.deepStrictEqual([yield* log.headOf(a.org), yield* log.headOf(a.org, id(2))], [id(8), floor])
       assert.deepStrictEqual(numbers((yield* log.window(b.org, 100)).events), [9, 10])
-
       assert.isTrue(yield* log.scopeHasBetween(a.org, a.project, id(1), id(2)))
       assert.isFalse(yield* log.scopeHasBetween(a.org, a.other, id(6), id(8)))
       const late = yield* log.history(a.org, null, id(2), 10)

@@ -121,9 +121,10 @@ const make = Effect.gen(function* () {
       ),
       ([row]) => ({ pos: row?.pos ?? 0, id: row === undefined ? noEvent : eventIdFromUuid(row.id) })
     ),
-    headOf: (org) =>
-      Effect.map(query<{ readonly id: string | null }>("EventLog.headOf", queries.headOf, [org], "events"), ([row]) =>
-        Option.getOrElse(idOf(row?.id), () => noEvent)
+    headOf: (org, upTo = beyondEveryEvent) =>
+      Effect.map(
+        query<{ readonly id: string | null }>("EventLog.headOf", queries.headOf, [org, eventIdToUuid(upTo)], "events"),
+        ([row]) => Option.getOrElse(idOf(row?.id), () => noEvent)
       ),
     tail: (after, limit) =>
       Effect.map(

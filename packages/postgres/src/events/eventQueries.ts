@@ -13,9 +13,11 @@ const floor = `select greatest(
 
 const afterFloor = "coalesce(floor.id, '00000000-0000-0000-0000-000000000000')"
 
+/** The newest id up to `$2`. */
 export const headOf = `
 with floor as (${floor})
-select greatest(floor.id, (select id from event_log where org_id = $1 order by id desc limit 1)) as id from floor`
+select greatest(floor.id, (
+  select id from event_log where org_id = $1 and id <= $2 order by id desc limit 1)) as id from floor`
 
 /**
  * What a stream may show: no internal events, and for a stream of a project the events of that project only. `parameter`

@@ -5,8 +5,8 @@
  * It is a cache of the durable log. It keeps the longest run of newest events within its two limits, so every instance
  * with the same limits gives the same answers. Internal events have no entry: they only move the newest id.
  *
- * Pitfall: looking an id up. Entries are counted from the creation of the ring, a cursor is the number of the next
- * entry to read, and an id is only a position among them.
+ * Entries are counted from the creation of the ring, a cursor is the number of the next entry to read, and an id is a
+ * position among them.
  */
 import type { ProjectId } from "../../Ids.ts"
 import type { LoggedEvent } from "../Envelope.ts"

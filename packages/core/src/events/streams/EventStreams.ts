@@ -4,8 +4,8 @@
  * 1. Authenticate, check access and limits. Authentication and access are the caller's.
  * 2. Read `Last-Event-ID`; what is not a ULID is a gap, not an error.
  * 3. Get the organization's ring, and wait for its load also when the ring exists.
- * 4. A position beyond the ring: read the log once more, wait at most 3 s; still beyond the head is a gap.
- * 5. Find the position by order, never by existence.
+ * 4. A position beyond the ring: read the log once more, wait at most 3 s.
+ * 5. A position that neither ring nor log has is a gap. Else find it by order.
  * 6. Send the head of the answer, replay, go live.
  * 7. Replays share a budget.
  *

@@ -1,6 +1,6 @@
 /**
- * Where a stream starts (docs/design/events.md E24, steps 4 and 5). It is decided by order alone, never by whether an id
- * exists, so an id of another organization is just a position and reveals nothing.
+ * Where a stream starts (docs/design/events.md E24, steps 4 and 5). An id that is not of the organization's own log is a gap,
+ * whether its event was lost, it is forged, or it is of another organization. So it reveals nothing.
  *
  * `askLog` runs before the client waits for its turn and finds out what the ring cannot know; `chooseStart` is
  * synchronous and decides when the stream is attached.
@@ -23,15 +23,23 @@ export type Start =
 
 /** What only the log knows. Both are `false` where the ring knows by itself and the log was not asked. */
 export interface LogFindings {
-  /** The position is beyond the log's own head: of a lost timeline, or forged. */
+  /** The position is none of the log's: its event was lost with the end of the log, or it is forged. */
   readonly ahead: boolean
-  /** The scope had events between the position and the floor of the ring. */
+  /** The position is below the floor of the log, or the scope had events between it and the floor of the ring. */
   readonly lost: boolean
 }
 
 const ringKnows: LogFindings = { ahead: false, lost: false }
 
-/** Asks the log about a position beyond the ring (step 4; the log is read once more first), or from before it (step 5). */
+/** Whether the position is that of an entry, or the one before the oldest. */
+const isIn = (ring: EventRing, position: string) => ring.idBefore(ring.cursorAfter(position)) === position
+
+/**
+ * Asks the log about a position that the ring has not: beyond it (step 4; the log is read once more first), in it, or before
+ * it (step 5).
+ *
+ * Pitfall: comparing a position with the head alone. A log that lost its end is soon past the positions that it lost.
+ */
 export const askLog = (
   ring: EventRing,
   { org_id, project_id }: StreamAccess,
@@ -43,11 +51,11 @@ export const askLog = (
   Effect.gen(function* () {
     if (last._tag !== "After") return ringKnows
     const { position } = last
-    if (position > ring.lastId) {
-      yield* Effect.timeoutOption(feed.refresh, freshness)
-      const ahead = position > ring.lastId && position > (yield* log.headOf(org_id))
-      return { ...ringKnows, ahead }
-    }
+    if (position > ring.lastId) yield* Effect.timeoutOption(feed.refresh, freshness)
+    if (isIn(ring, position) || ring.lostAfter(project_id, position)) return ringKnows
+    const newest = yield* log.headOf(org_id, position)
+    if (position > newest) return { ...ringKnows, ahead: true }
+    if (position < newest) return { ...ringKnows, lost: true } // below the floor, which may be newer than the ring's
     if (ring.knowsLossAfter(project_id, position)) return ringKnows
     return { ...ringKnows, lost: yield* log.scopeHasBetween(org_id, project_id, position, ring.floor) }
   })
@@ -62,7 +70,7 @@ export const chooseStart = (
   if (last._tag === "Live") return last
   if (last._tag === "Malformed") return { _tag: "Gap", reason: "malformed", last_event_id: null }
   const { last_event_id, position } = last
-  if (position > ring.lastId && findings.ahead) return { _tag: "Gap", reason: "ahead", last_event_id }
+  if (findings.ahead) return { _tag: "Gap", reason: "ahead", last_event_id }
   return findings.lost || ring.lostAfter(project, position)
     ? { _tag: "Gap", reason: "too_old", last_event_id }
     : { _tag: "After", position }

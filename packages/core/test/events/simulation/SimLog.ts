@@ -127,7 +127,11 @@ export class SimLog {
       append: () => Effect.die("A simulated world commits by itself."),
       sequence: answer("sequence", () => (this.#loop.once(5) ? "busy" : this.sequence())),
       head: answer("head", () => ({ pos: this.all.length, id: this.all.at(-1)?.id ?? noEvent })),
-      headOf: (org) => answer("headOf", () => this.#of(org).events.at(-1)?.id ?? noEvent),
+      headOf: (org, upTo) =>
+        answer("headOf", () => {
+          const { events } = this.#of(org)
+          return (upTo === undefined ? events.at(-1) : events.findLast(({ id }) => id <= upTo))?.id ?? noEvent
+        }),
       tail: (after, limit) =>
         Effect.suspend(() => {
           const read = () => this.#read(reach, "tail", () => this.#tail(after, limit))

@@ -1,0 +1,64 @@
+/** The files with which etcd, Patroni and HAProxy start: the smallest of what an operator writes (docs/operating/failover.md). */
+
+export interface Ports {
+  readonly etcd: number
+  readonly etcdPeers: number
+  readonly store: number
+  /** Of each node: Patroni's and that of Postgres. */
+  readonly nodes: ReadonlyArray<{ readonly rest: number; readonly postgres: number }>
+}
+
+/** Seconds after which a leader that does not renew its lock has lost it. `loop_wait` + 2 · `retry_timeout` is below it. */
+export const ttl = 10
+
+export const host = "127.0.0.1"
+
+export const nameOf = (node: number) => `node-${node}`
+
+export const etcdArguments = (directory: string, { etcd, etcdPeers }: Ports): ReadonlyArray<string> => {
+  const [clients, peers] = [`http://${host}:${etcd}`, `http://${host}:${etcdPeers}`]
+  return [
+    ...["--data-dir", `${directory}/etcd`, "--listen-client-urls", clients, "--advertise-client-urls", clients],
+    ...["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", `default=${peers}`]
+  ]
+}
+
+/** YAML, of which JSON is a part. */
+export const patroniSettings = (node: number, directory: string, binaries: string, ports: Ports): string => {
+  const { postgres, rest } = ports.nodes[node] ?? { postgres: 0, rest: 0 }
+  const [api, server] = [`${host}:${rest}`, `${host}:${postgres}`]
+  return JSON.stringify({
+    scope: "store",
+    name: nameOf(node),
+    etcd3: { host: `${host}:${ports.etcd}` },
+    restapi: { listen: api, connect_address: api },
+    bootstrap: {
+      dcs: { ttl, loop_wait: 1, retry_timeout: 3, postgresql: { use_pg_rewind: true } },
+      initdb: ["data-checksums", { encoding: "UTF8" }, { locale: "C" }]
+    },
+    postgresql: {
+      listen: server,
+      connect_address: server,
+      data_dir: `${directory}/data`,
+      bin_dir: binaries,
+      pgpass: `${directory}/pgpass`,
+      authentication: { superuser: { username: "postgres" }, replication: { username: "replicator" } },
+      pg_hba: ["local all all trust", `host all all ${host}/32 trust`, `host replication all ${host}/32 trust`],
+      parameters: { unix_socket_directories: directory }
+    }
+  })
+}
+
+/** The one address of the store. Connections to a server that is no longer the leader are closed. */
+export const haproxySettings = ({ nodes, store }: Ports): string => `
+defaults
+  mode tcp
+  timeout connect 2s
+  timeout check 2s
+  timeout client 1h
+  timeout server 1h
+listen store
+  bind ${host}:${store}
+  option httpchk GET /primary
+  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
+${nodes.map(({ postgres, rest }, node) => `  server ${nameOf(node)} ${host}:${postgres} check port ${rest}\n`).join("")}`
