@@ -31,34 +31,36 @@ const onceDue = `select set_config('idle_in_transaction_session_timeout', $3, tr
 
 const dataWriting = [...writesData].map((action) => `'${action}'`).join(", ")
 
-/** The first due operations of a queue, in the order of index `operation_head_due`: a few, as some may be locked. */
+/** A recursive query of the values of a column, each by one step along index `operation_head_due`. */
+const valuesOf = (name: string, column: string, which: string) => `${name} as (
+    (select h.${column} from operation_head h where ${which} order by h.${column} limit 1)
+    union all
+    select n.${column} from ${name} cross join lateral (select h.${column} from operation_head h
+      where ${which} and h.${column} > ${name}.${column} order by h.${column} limit 1) n
+  )`
+
+/** The first due operations of a queue, in the order of that index: ten, as transactions may be changing some. */
 const firstDue = (which: string, order: string) => `(select h.operation_id, h.position from operation_head h
   where h.class = $1 and h.org_id = turn.org_id and h.lane = queue.lane and ${which} order by ${order} limit 10)`
 
 /**
- * `nextClaim` of the core. A queue is the operations of an organization that copy the same branch, or none (an empty
- * `lane`). The queues are found by a walk along the index, so that none is read to its end.
+ * `nextClaim` of the core. An organization has a queue of the operations that copy nothing (its `lane` is empty), and one for
+ * each branch that is copied. No queue is read to its end, and only the queues of the organization whose turn it is are read.
  */
 const claimNext = `
-  with recursive queue (org_id, lane) as (
-    (select h.org_id, h.lane from operation_head h where h.class = $1 order by h.org_id, h.lane limit 1)
-    union all
-    select n.org_id, n.lane from queue cross join lateral (
-      select h.org_id, h.lane from operation_head h
-      where h.class = $1 and (h.org_id, h.lane) > (queue.org_id, queue.lane) order by h.org_id, h.lane limit 1) n
-  ), claimed as (
+  with recursive ${valuesOf("org", "org_id", "h.class = $1")}, claimed as (
     select h.org_id, h.lane from operation_head h where h.class = $1 and h.leased_until > $3
   ), turn as (
-    select q.org_id, array_agg(q.lane) as lanes,
-      coalesce((select t.served from operation_turn t where t.class = $1 and t.org_id = q.org_id), 0) as served
-    from queue q
-    where q.org_id not in (select c.org_id from claimed c group by c.org_id having count(*) >= $5)
-    group by q.org_id order by served, q.org_id
+    select org.org_id,
+      coalesce((select t.served from operation_turn t where t.class = $1 and t.org_id = org.org_id), 0) as served
+    from org where org.org_id not in (select c.org_id from claimed c group by c.org_id having count(*) >= $5)
+    order by served, org.org_id
   ), next as (
     select first.id, turn.org_id
     from turn cross join lateral (
+      with recursive ${valuesOf("queue", "lane", "h.class = $1 and h.org_id = turn.org_id")}
       select o.id
-      from unnest(turn.lanes) as queue (lane) cross join lateral (
+      from queue cross join lateral (
         ${firstDue("h.due_at = timestamptz 'epoch'", "h.position")}
         union all
         ${firstDue("h.due_at > timestamptz 'epoch' and h.due_at <= $3", "h.due_at")}

@@ -7,7 +7,7 @@ import { PostgresOperationStore } from "../../src/operations/PostgresOperationSt
 import { testDatabase } from "../support/TestDatabase.ts"
 
 const waiting = 20_000
-/** More than a descent of each index, of two organizations and projects: at most 150 were seen. A scan reads many more. */
+/** More than a descent of each index, of two organizations: at most 150 were seen. A scan reads many more. */
 const fewPages = 200
 
 /** Operations with `branch` and `project` as functions of their number `n`, as SQL. */
@@ -86,6 +86,13 @@ const backlogs: ReadonlyArray<readonly [name: string, statements: ReadonlyArray<
   [
     "a parent with as many copies as may run",
     [queue(waiting, { branch: "'br ' || n", copies: "'parent'" }), queue(5, { branch: "'other ' || n" })]
+  ],
+  [
+    "as many parents in an organization whose turn comes later",
+    [
+      queue(waiting, { branch: "'br ' || n", copies: "'parent ' || n" }),
+      queue(3, { branch: "'other ' || n", org: "'early ' || n" })
+    ]
   ]
 ]
 
