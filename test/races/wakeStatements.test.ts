@@ -38,7 +38,9 @@ const transactionOf = (span: Tracer.AnySpan): Tracer.AnySpan | undefined => {
 }
 
 /** Statements of loops: they run on their own and are waited for by nothing. */
-const isLoop = (operation: string) => operation.startsWith("EventLog.") || operation === "OperationStore.claim"
+const isLoop = (operation: string) => operation.startsWith("EventLog.")
+/** A runner that looks for due operations, by its first statement. */
+const isLook = ([first]: ReadonlyArray<string>) => first === "OperationStore.due"
 
 /** The statements of each transaction, and those outside of any, in alphabetical order. */
 const statementsOf = (spans: ReadonlyArray<Tracer.NativeSpan>) => {
@@ -51,7 +53,7 @@ const statementsOf = (spans: ReadonlyArray<Tracer.NativeSpan>) => {
     if (transaction !== undefined) transactions.set(transaction, [...(transactions.get(transaction) ?? []), operation])
     else if (!isLoop(operation)) others.push(operation)
   }
-  return { transactions: [...transactions.values()], others: others.toSorted() }
+  return { transactions: [...transactions.values()].filter((it) => !isLook(it)), others: others.toSorted() }
 }
 
 layer(everything, { excludeTestServices: true })("the statements of a wake", (it) => {
@@ -80,7 +82,7 @@ layer(everything, { excludeTestServices: true })("the statements of a wake", (it
           // The queue of the branch, the quota
           ...["OperationStore.unfinished", "QuotaStore.lock", "QuotaStore.terms", "QuotaStore.held"],
           // The start
-          ...["EndpointStore.put", "OperationStore.insert", "OperationStore.claim"],
+          ...["EndpointStore.put", "OperationStore.insert", "OperationStore.due", "OperationStore.claim"],
           ...["EndpointStore.lock", "EndpointStore.put", "OperationStore.update", "EventLog.append"]
         ],
         [

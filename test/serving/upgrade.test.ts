@@ -72,6 +72,13 @@ end;`)
 const tables = `select table_name as name from information_schema.tables
 where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'narthex_migration' order by 1`
 
+/** What a migration takes away, which is none of a user's: the turns of claims begin again. */
+const gone: Readonly<Record<string, ReadonlyArray<string>>> = {
+  operation_turn: ["class", "org_id", "project_id", "served"],
+  operation_person_turn: ["class", "person", "served"],
+  operation_head: ["project_id"]
+}
+
 /** Runs the statements over one connection, and returns the rows of each. */
 const session = (url: Redacted.Redacted<string>, statements: ReadonlyArray<string>) =>
   PgConnection.make({ url }).pipe(
@@ -107,7 +114,10 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database of an old
         yield* Effect.gen(function* () {
           yield* migrate
           const after = yield* contents(url)
-          for (const [name, [row]] of before) assert.containsSubset(after.get(name)?.[0], row ?? {}, name)
+          for (const [name, [row]] of before) {
+            const kept = Object.entries(row ?? {}).filter(([column]) => !gone[name]?.includes(column))
+            if (kept.length > 0) assert.containsSubset(after.get(name)?.[0], Object.fromEntries(kept), name)
+          }
           assert.lengthOf(yield* admin("select 1 from narthex_migration", url), migrations.length)
 
           // The present release works with what it found.
@@ -175,5 +185,6 @@ const released = {
   "0020_host_session_ends": "5933f41f85714bab5c7ac872bf6f2878",
   "0021_endpoint_use": "ab32de31f289f632ad3add436d88ad5f",
   "0022_due_operations": "68b6910c064684c6d7f7af35884f2e77",
-  "0023_compute_reach": "e764d23281dc544435863a24a4ae4f04"
+  "0023_compute_reach": "e764d23281dc544435863a24a4ae4f04",
+  "0024_turns": "3dc8a80e6ef2e155a5c0ed87c7a935ab"
 }

@@ -7,7 +7,6 @@
  */
 export * as LocalComputeDriver from "./computes/LocalComputeDriver.ts"
 export { loginsUnderWay, loginsWithin } from "./computes/loginsUnderWay.ts"
-export { placesPerPerson } from "./computes/placesPerPerson.ts"
 export { missingReadsOf, readingBatch } from "./computes/RoleGroups.ts"
 export { isRestricted } from "./computes/uncheckedCalls.ts"
 export { withdrawalsOf } from "./computes/Withdrawals.ts"

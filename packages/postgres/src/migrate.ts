@@ -40,6 +40,7 @@ import { hostSessionEnds } from "./migrations/0020_host_session_ends.ts"
 import { endpointUse } from "./migrations/0021_endpoint_use.ts"
 import { dueOperations } from "./migrations/0022_due_operations.ts"
 import { computeReach } from "./migrations/0023_compute_reach.ts"
+import { turns } from "./migrations/0024_turns.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -68,7 +69,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0020_host_session_ends", hostSessionEnds],
   ["0021_endpoint_use", endpointUse],
   ["0022_due_operations", dueOperations],
-  ["0023_compute_reach", computeReach]
+  ["0023_compute_reach", computeReach],
+  ["0024_turns", turns]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

@@ -41,7 +41,8 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
         { name: "0020_host_session_ends" },
         { name: "0021_endpoint_use" },
         { name: "0022_due_operations" },
-        { name: "0023_compute_reach" }
+        { name: "0023_compute_reach" },
+        { name: "0024_turns" }
       ])
       const recorded = yield* admin("select name from narthex_migration", url)
       assert.sameMembers(

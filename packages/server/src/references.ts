@@ -17,7 +17,6 @@ import {
   WaitLimit
 } from "@narthex/core"
 import { defaultRateLimits, LoggedRequests, RateLimits, ServerIdentity } from "@narthex/http"
-import { placesPerPerson } from "@narthex/local-postgres"
 import { Layer, type Redacted } from "effect"
 import type { Addresses } from "./addresses.ts"
 import type { Settings } from "./settings/Settings.ts"
@@ -30,10 +29,12 @@ export interface Tokens {
   readonly proxy: Redacted.Redacted | null
 }
 
-export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens, cores?: number) => {
+/** One organization holds at most half the places of an instance (docs/design/operations.md O8). */
+const shared = (places: number) => ({ places, per_org: Math.ceil(places / 2) })
+
+export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens) => {
   const { limits, operations, proxy } = settings
   const { branches, computes, deletions, roles } = defaultRunnerSettings.classes
-  const shared = settings.compute === "local" ? placesPerPerson(cores) : { branches, computes }
   const { streams, ...rates } = limits ?? {}
   return Layer.mergeAll(
     Layer.succeed(AccessPolicy, settings.access),
@@ -52,10 +53,10 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
     Layer.succeed(RunnerPolicy, {
       ...defaultRunnerSettings,
       classes: {
-        computes: { ...computes, places: operations.computes_places, per_org: shared.computes.per_org },
-        roles: { ...roles, places: operations.roles_places },
-        branches: { ...branches, places: operations.branches_places, per_org: shared.branches.per_org },
-        deletions: { ...deletions, places: operations.deletions_places }
+        computes: { ...computes, ...shared(operations.computes_places) },
+        roles: { ...roles, ...shared(operations.roles_places) },
+        branches: { ...branches, ...shared(operations.branches_places) },
+        deletions: { ...deletions, ...shared(operations.deletions_places) }
       }
     }),
     Layer.succeed(ProxyAddress, {

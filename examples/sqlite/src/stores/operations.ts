@@ -7,26 +7,13 @@ import {
   OperationStore,
   type OrgId,
   pageOf,
-  StoredOperation,
-  turnsOf
+  StoredOperation
 } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
 import { documents } from "../documents.ts"
 import { nextOf, Sqlite } from "../Sqlite.ts"
 
 export const open = "doc ->> 'status' in ('scheduling', 'running', 'cancelling')"
-
-const owners = "membership where doc ->> 'org_id' = ?1 and doc ->> 'role' = 'owner'"
-/** The core's `personOf` of organization `?1`. */
-const person = `select coalesce(
-  (select id from organization where id = ?1 and doc ->> 'personal'),
-  (select user_id from organization_founder
-   where org_id = ?1 and user_id in (select doc ->> 'user_id' from ${owners})),
-  (select doc ->> 'user_id' from ${owners} order by doc ->> 'joined_at', doc ->> 'user_id' limit 1),
-  ?1) as person`
-
-const personOf = (query: Sqlite["Service"]["query"], org: OrgId) =>
-  Effect.map(query(person, org), ([row]) => String(row?.["person"]))
 
 const operations = Effect.gen(function* () {
   const { query, run, transaction } = yield* Sqlite
@@ -54,17 +41,13 @@ const operations = Effect.gen(function* () {
       transaction(
         Effect.gen(function* () {
           const rows = yield* operations.where(`${open} order by rowid`)
-          const people = new Map<OrgId, string>()
-          for (const { org_id } of rows) if (!people.has(org_id)) people.set(org_id, yield* personOf(query, org_id))
-          const known = (org: OrgId) => people.get(org) ?? org
-          const keyOf = (turn: string) => `${limits.class} ${turn}`
+          const keyOf = (org: OrgId) => `${limits.class} ${org}`
           const turns = yield* query("select key, served from operation_turn")
           const served = new Map(turns.map((turn) => [turn["key"], Number(turn["served"])]))
-          const due = nextClaim(rows, now, limits, (turn) => served.get(keyOf(turn)) ?? 0, known)
+          const due = nextClaim(rows, now, limits, (org) => served.get(keyOf(org)) ?? 0)
           if (due === undefined) return Option.none()
           const fence = yield* nextOf(query, "fence")
-          for (const key of turnsOf(due, known).map(keyOf))
-            yield* run("insert or replace into operation_turn values (?1, ?2)", key, fence)
+          yield* run("insert or replace into operation_turn values (?1, ?2)", keyOf(due.org_id), fence)
           const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until, fence })
           yield* operations.put(due.id, claimed)
           return Option.some(claimed)

@@ -8,14 +8,11 @@
  * its fence, and only the latest claim counts.
  */
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
-import type { Membership } from "../accounts/Membership.ts"
-import type { Organization } from "../accounts/Organization.ts"
-import { personAmong } from "../accounts/personOf.ts"
-import type { BranchId, EndpointId, OperationId, OrgId, ProjectId, UserId } from "../Ids.ts"
+import type { BranchId, EndpointId, OperationId, OrgId, ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
-import { type ClaimLimits, nextClaim, turnsOf } from "./nextClaim.ts"
+import { type ClaimLimits, nextClaim } from "./nextClaim.ts"
 import { isFinal, type OperationAction, StoredOperation } from "./Operation.ts"
 import { fits, type OperationFilter } from "./OperationFilter.ts"
 
@@ -63,11 +60,11 @@ export class OperationStore extends Context.Service<
     /**
      * Leases a due operation of a class to the worker: not final, not leased at `now`, past its `retry_at`, with no
      * earlier unfinished operation on its branch, within the limits, and not a copy of data that is being made. Which of
-     * several is `nextClaim`'s rule, with the people that `personOf` names now. The claimed operation has a fence that is
-     * higher than that of every earlier claim.
+     * several is `nextClaim`'s rule. The claimed operation has a fence that is higher than that of every earlier claim.
      *
      * Atomic: of several workers at once exactly one gets it, and no limit is exceeded. The cost does not grow with the
-     * number of operations that wait on a branch, in a project or in an organization. `None`: none is due.
+     * number of operations that wait on a branch or in an organization. `None`: none is due, or a transaction is changing
+     * those that are.
      *
      * Within a transaction a claim is its last lock, because other claims of the class wait until the transaction ends. An
      * adapter ends one that is idle for five seconds after a claim that others wait for: one that found nothing due waits
@@ -110,18 +107,11 @@ export class OperationStore extends Context.Service<
       const order = table<{ readonly id: OperationId; readonly position: number }>("operation_order")
       const turns = table<{ readonly key: string; readonly served: number }>("operation_turn")
       const counters = table<number>("operation_counter")
-      const organizations = table<Organization>("organization")
-      const memberships = table<Membership>("membership")
-      const founders = table<{ readonly org: OrgId; readonly user: UserId }>("organization_founder")
       const open = (rows: ReadonlyArray<StoredOperation>) => rows.filter((row) => !isFinal(row.status))
       const inOrder = Effect.gen(function* () {
         const positions = new Map((yield* order.all).map((row) => [row.id, row.position]))
         return (yield* operations.all).toSorted((a, b) => (positions.get(a.id) ?? 0) - (positions.get(b.id) ?? 0))
       })
-      const people = Effect.map(
-        Effect.all({ organizations: organizations.all, founders: founders.all, memberships: memberships.all }),
-        personAmong
-      )
       const next = Effect.fnUntraced(function* (counter: "fence" | "position") {
         const value = Option.getOrElse(yield* counters.get(counter), () => 0) + 1
         yield* counters.put(counter, value)
@@ -153,12 +143,12 @@ export class OperationStore extends Context.Service<
           transaction(
             Effect.gen(function* () {
               const served = new Map((yield* turns.all).map((turn) => [turn.key, turn.served]))
-              const keyOf = (turn: string) => `${limits.class} ${turn}`
-              const person = yield* people
-              const due = nextClaim(yield* inOrder, now, limits, (turn) => served.get(keyOf(turn)) ?? 0, person)
+              const keyOf = (org: OrgId) => `${limits.class} ${org}`
+              const due = nextClaim(yield* inOrder, now, limits, (org) => served.get(keyOf(org)) ?? 0)
               if (due === undefined) return Option.none()
               const fence = yield* next("fence")
-              for (const key of turnsOf(due, person).map(keyOf)) yield* turns.put(key, { key, served: fence })
+              const key = keyOf(due.org_id)
+              yield* turns.put(key, { key, served: fence })
               const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until, fence })
               yield* operations.put(due.id, claimed)
               return Option.some(claimed)

@@ -5,7 +5,7 @@ import type { OperationClass } from "../operations/OperationClass.ts"
 export interface ClassPolicy {
   /** How many operations of the class an instance performs at once. */
   readonly places: number
-  /** How many of them the organizations of one person have at once, over all instances. */
+  /** How many of them one organization has at once, over all instances. Fewer than `places`, or it can hold all. */
   readonly per_org: number
   /** How long one try may take. Then its call of the compute driver is abandoned and counts as a failure. */
   readonly deadline: Duration.Duration
@@ -37,7 +37,7 @@ export const defaultRunnerSettings: RunnerSettings = {
   classes: {
     // Generous: after a crash Postgres replays its log first.
     computes: { places: 16, per_org: 8, deadline: Duration.minutes(10) },
-    roles: { places: 16, per_org: 4, deadline: Duration.minutes(1) },
+    roles: { places: 16, per_org: 8, deadline: Duration.minutes(1) },
     branches: { places: 8, per_org: 4, deadline: Duration.hours(1) },
     deletions: { places: 8, per_org: 4, deadline: Duration.minutes(10) }
   }

@@ -60,13 +60,9 @@ const kinds: ReadonlyArray<readonly [kind: "operations" | "records", text: strin
            and not exists (select 1 from operation o where o.project_id = p.id)
            and not exists (select 1 from branch b where b.project_id = p.id)
            and not exists (select 1 from api_key k where k.scope_project = p.id)
-         limit $2 for update skip locked)) returning id, org_id
+         limit $2 for update skip locked)) returning id
      ), rules as (delete from ip_rule where project_id in (select id from gone)
-     ), lists as (delete from ip_allowlist where project_id in (select id from gone)
-     ), turns as (
-       delete from operation_turn t using gone
-       where t.class in ('computes', 'roles', 'branches', 'deletions') and t.org_id = gone.org_id and t.project_id = gone.id
-     ) select id from gone`
+     ), lists as (delete from ip_allowlist where project_id in (select id from gone)) select id from gone`
   ]
 ]
 

@@ -1,11 +1,11 @@
 /**
  * `OperationStore` on Postgres.
  *
- * A claim is one statement, the function `operation_claim_in` (migrations 0018b and 0019). It skips rows that another
- * transaction has locked. Claims of a class run one after another, so that no limit is exceeded; none waits for a client.
+ * A claim is two statements. Claims of a class run one after another, so that no limit is exceeded: the first statement waits
+ * for that, and the second sees what the claim before it has committed. It skips rows that another transaction has locked.
  */
-import { mostUnfinished, OperationStore, pageOf, StoredOperation } from "@narthex/core"
-import { DateTime, Effect, Layer } from "effect"
+import { mostUnfinished, OperationStore, pageOf, StoredOperation, writesData } from "@narthex/core"
+import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import { olderThan } from "../database/keyset.ts"
 import { tableOf } from "../database/tableOf.ts"
@@ -18,6 +18,68 @@ const isOpen = (row: string) => `${row}.status in ('scheduling', 'running', 'can
  * that stops right there would stop them all.
  */
 const idleAfterClaim = "5000"
+
+/**
+ * A runner looks after each end of an operation, and mostly finds nothing: so it looks before it waits for the other claims
+ * of class `$1`. The settings are for `claimNext`. Its plan is made once in a session, and an index is right however few
+ * operations wait when that is.
+ */
+const onceDue = `select set_config('idle_in_transaction_session_timeout', $3, true),
+    set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+    pg_advisory_xact_lock(hashtextextended('operation_claim ' || $1, 0))::text
+  where exists (select from operation_head where class = $1 and due_at <= $2)`
+
+const dataWriting = [...writesData].map((action) => `'${action}'`).join(", ")
+
+/** A recursive query of the values of a column, each by one step along index `operation_head_due`. */
+const valuesOf = (name: string, column: string, which: string) => `${name} as (
+    (select h.${column} from operation_head h where ${which} order by h.${column} limit 1)
+    union all
+    select n.${column} from ${name} cross join lateral (select h.${column} from operation_head h
+      where ${which} and h.${column} > ${name}.${column} order by h.${column} limit 1) n
+  )`
+
+/** The first due operations of a queue, in the order of that index: ten, as transactions may be changing some. */
+const firstDue = (which: string, order: string) => `(select h.operation_id, h.position from operation_head h
+  where h.class = $1 and h.org_id = turn.org_id and h.lane = queue.lane and ${which} order by ${order} limit 10)`
+
+/**
+ * `nextClaim` of the core. An organization has a queue of the operations that copy nothing (its `lane` is empty), and one for
+ * each branch that is copied. No queue is read to its end, and only the queues of the organization whose turn it is are read.
+ */
+const claimNext = `
+  with recursive ${valuesOf("org", "org_id", "h.class = $1")}, claimed as (
+    select h.org_id, h.lane from operation_head h where h.class = $1 and h.leased_until > $3
+  ), turn as (
+    select org.org_id,
+      coalesce((select t.served from operation_turn t where t.class = $1 and t.org_id = org.org_id), 0) as served
+    from org where org.org_id not in (select c.org_id from claimed c group by c.org_id having count(*) >= $5)
+    order by served, org.org_id
+  ), next as (
+    select first.id, turn.org_id
+    from turn cross join lateral (
+      with recursive ${valuesOf("queue", "lane", "h.class = $1 and h.org_id = turn.org_id")}
+      select o.id
+      from queue cross join lateral (
+        ${firstDue("h.due_at = timestamptz 'epoch'", "h.position")}
+        union all
+        ${firstDue("h.due_at > timestamptz 'epoch' and h.due_at <= $3", "h.due_at")}
+      ) due join operation o on o.id = due.operation_id
+      where queue.lane not in (select c.lane from claimed c where c.lane <> '' group by c.lane having count(*) >= $6)
+        and not exists (select from operation w
+          where w.branch_id = queue.lane and ${isOpen("w")} and w.action in (${dataWriting}))
+        and ${isOpen("o")} and coalesce(greatest(o.retry_at, o.lease_until), $3) <= $3
+      order by due.position limit 1 for update of o skip locked
+    ) first
+    order by turn.served, turn.org_id limit 1
+  ), given as materialized (
+    select id, org_id, nextval('operation_fence') as fence from next
+  ), served as (
+    insert into operation_turn (class, org_id, served) select $1, org_id, fence from given
+    on conflict (class, org_id) do update set served = excluded.served
+  )
+  update operation o set lease_owner = $2, lease_until = $4, fence = given.fence from given where o.id = given.id
+  returning o.*`
 
 /** Waits for the lock of branch `$2` before anything else of the statement. */
 const onceAlone = "(select pg_advisory_xact_lock(hashtextextended($2, 0))::text as held offset 0) as branch"
@@ -62,28 +124,22 @@ const make = Effect.gen(function* () {
           [operation.id]
         )
       ),
-    claim: (claim) =>
-      operations.first(
-        "OperationStore.claim",
-        // A runner looks after each end of an operation, and mostly finds nothing: so it looks before it waits for others.
-        // The settings are made before the claim, which waits for others and may find nothing, because it reads them. A
-        // session would plan the statements of the function for each of its first five claims.
-        `with due as materialized (select exists (select from operation_head where class = $1 and due_at <= $3) as any)
-         select claimed.* from due
-         cross join lateral set_config('idle_in_transaction_session_timeout', $7, coalesce(due.any, true)) as patience
-         cross join lateral set_config('plan_cache_mode', 'force_generic_plan', patience is not null) as plans
-         cross join lateral operation_claim_in(
-           $1, $2, $3, $4, $5, case when plans is not null then $6::int end) as claimed
-         where due.any`,
-        [
-          claim.class,
-          claim.worker,
-          DateTime.toDateUtc(claim.now),
-          DateTime.toDateUtc(claim.lease_until),
-          claim.per_org,
-          claim.per_parent,
-          idleAfterClaim
-        ]
+    claim: ({ class: of, lease_until, now, per_org, per_parent, worker }) =>
+      database.transaction(
+        Effect.gen(function* () {
+          const at = DateTime.toDateUtc(now)
+          const [alone] = yield* database.query("OperationStore.due", onceDue, [of, at, idleAfterClaim])
+          if (alone === undefined) return Option.none()
+          const until = DateTime.toDateUtc(lease_until)
+          return yield* operations.first("OperationStore.claim", claimNext, [
+            of,
+            worker,
+            at,
+            until,
+            per_org,
+            per_parent
+          ])
+        })
       ),
     extend: (operation, { fence, worker }, lease_until) =>
       Effect.map(

@@ -62,7 +62,8 @@ layer(onPostgres, { excludeTestServices: true })("claims on Postgres", (it) => {
   it.effect("a claim does not wait for an operation that a transaction is changing, and takes the next", () =>
     Effect.gen(function* () {
       const store = yield* OperationStore
-      const [a, b] = [yield* inserted(), yield* inserted()]
+      const org = anOrgId()
+      const [a, b] = [yield* inserted(aBranchId(), org), yield* inserted(aBranchId(), org)]
       const { second, waited } = yield* overlapping(store.lock(a.id), claim())
       assert.deepStrictEqual([second, waited], [b.id, false])
       yield* Effect.forEach([a, b], finish)

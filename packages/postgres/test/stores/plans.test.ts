@@ -101,8 +101,8 @@ const fill = [
   `insert into client_refusal select 'e' || n, '192.0.2.1', 'p' || n % 200, 'b' || n, null, 'address_not_listed', 1, now(),
      now(), n::text from generate_series(1, ${rows}) n`,
   `insert into refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
-  `insert into operation_head (operation_id, branch_id, class, org_id, project_id, lane, position, due_at)
-   select 'h' || n, 'h' || n, 'roles', 'o' || n, 'p' || n, '', n, now() from generate_series(1, ${rows}) n`,
+  `insert into operation_head (operation_id, branch_id, class, org_id, lane, position, due_at)
+   select 'h' || n, 'h' || n, 'roles', 'o' || n, '', n, now() from generate_series(1, ${rows}) n`,
   "analyze"
 ]
 
@@ -188,7 +188,7 @@ layer(testDatabase, { excludeTestServices: true })("plans", (it) => {
         const lines = plan.flatMap((row) => Object.values(row))
         const scans = lines.filter((line) => /Seq Scan on (?!event_head|event_floor|event_outbox|org\b)/.test(line))
         assert.deepStrictEqual(scans, [], `${operation}\n${lines.join("\n")}`)
-        if (operation === "OperationStore.claim") assert.include(lines.join("\n"), "operation_head_soonest")
+        if (operation === "OperationStore.due") assert.include(lines.join("\n"), "operation_head_soonest")
       }
       assert.isAbove(asked.length, 25)
       const credentials = asked.filter(({ operation }) => operation.startsWith("CredentialStore."))

@@ -20,7 +20,7 @@ const { branches, computes, deletions, roles } = defaultRunnerSettings.classes
 const deadline = (work: string, of: { readonly deadline: Duration.Duration }) =>
   `a try to ${work} may take ${duration.write(of.deadline)}.`
 
-const person = (work: string, count: number | string) => `the organizations of a person ${work} at once: ${count}.`
+const shared = (of: string) => `an organization has at most half the places of NARTHEX_${of}_PLACES at once.`
 
 const quota = (name: "branches_per_project" | "credentials_per_branch" | "invitations" | "members" | "sandboxes") =>
   `the quota ${name} is ${defaultQuotas[name]}, and \`narthex-server quotas set\` changes it for an organization.`
@@ -34,16 +34,13 @@ const unknown = "look-ups that find nothing are limited to 20 a second for each 
 /** By name. Each sentence stands after "NARTHEX_X is gone: ". */
 export const goneVariables: ReadonlyMap<string, string> = new Map([
   ["NARTHEX_COMPUTES_DEADLINE", deadline("start or stop a compute", computes)],
-  ["NARTHEX_COMPUTES_PER_ORG", person("start or stop computes", "8, or with local computes one a core, 2 to 8")],
+  ["NARTHEX_COMPUTES_PER_ORG", shared("COMPUTES")],
   ["NARTHEX_ROLES_DEADLINE", deadline("change the roles of a branch", roles)],
-  ["NARTHEX_ROLES_PER_ORG", person("change the roles of branches", roles.per_org)],
+  ["NARTHEX_ROLES_PER_ORG", shared("ROLES")],
   ["NARTHEX_BRANCHES_DEADLINE", deadline("create or reset a branch", branches)],
-  [
-    "NARTHEX_BRANCHES_PER_ORG",
-    person("create or reset branches", "4, or with local computes one for two cores, 2 to 4")
-  ],
+  ["NARTHEX_BRANCHES_PER_ORG", shared("BRANCHES")],
   ["NARTHEX_DELETIONS_DEADLINE", deadline("remove a deleted branch", deletions)],
-  ["NARTHEX_DELETIONS_PER_ORG", person("remove deleted branches", deletions.per_org)],
+  ["NARTHEX_DELETIONS_PER_ORG", shared("DELETIONS")],
   ["NARTHEX_COPIES_PER_PARENT", `${defaultRunnerSettings.per_parent} copies of a branch run at once.`],
   [
     "NARTHEX_BUSY_LIMIT",

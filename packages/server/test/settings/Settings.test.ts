@@ -7,6 +7,7 @@ import {
   ProxyAddress,
   QuotaPolicy,
   RetentionPolicy,
+  RunnerPolicy,
   SessionPolicy,
   WaitLimit
 } from "@narthex/core"
@@ -123,6 +124,7 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(Context.get(references, RateLimits), defaultRateLimits)
       assert.deepStrictEqual(Context.get(references, RetentionPolicy), RetentionPolicy.defaultValue())
       assert.deepStrictEqual(Context.get(references, QuotaPolicy), defaultQuotas)
+      assert.deepStrictEqual(Context.get(references, RunnerPolicy), RunnerPolicy.defaultValue())
       assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
     })
   )

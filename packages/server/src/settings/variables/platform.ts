@@ -70,7 +70,7 @@ export const platform = {
       "NARTHEX_COMPUTES_PLACES",
       forms.count,
       classes.computes.places,
-      "How many computes an instance starts and stops at once."
+      "How many computes an instance starts and stops at once. An organization has at most half of the places of a class."
     ),
     roles_places: variable(
       "NARTHEX_ROLES_PLACES",
