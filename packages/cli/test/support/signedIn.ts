@@ -78,10 +78,11 @@ export const signedInOn = Effect.fnUntraced(function* (options: ControlPlaneOpti
 
 export const signedIn = signedInOn({})
 
-/** The same, with a project `shop` of the API. */
-export const withShop = (options: ControlPlaneOptions = {}) =>
-  Effect.gen(function* () {
-    const world = yield* signedInOn(options)
-    const { project } = yield* Effect.promise(() => world.client.projects.create({ name: "shop" }))
-    return { ...world, project, shop: project.id }
-  })
+/** The same, with a project `shop`. */
+export const withShop = Effect.fnUntraced(function* (options: ControlPlaneOptions = {}) {
+  const world = yield* signedInOn(options)
+  const made = yield* Effect.promise(() => world.client.projects.create({ name: "shop" }))
+  const [operation] = made.operations
+  if (operation === undefined || made.endpoint === null) return yield* Effect.die("a project begins with an endpoint")
+  return { ...world, ...made, operation, endpoint: made.endpoint, shop: made.project.id }
+})
