@@ -78,6 +78,20 @@ export class HostedPlane {
     for (const stream of this.#streams) stream.destroy()
   }
 
+  /** Ends each stream as a server does that shuts down. */
+  endStreams() {
+    for (const stream of this.#streams) stream.end()
+  }
+
+  /** Changes the answers to this path, which are JSON, until `instead` is set again. */
+  edit<A>(path: string, change: (body: A) => unknown) {
+    this.instead = async (asked) => {
+      if (asked.path !== path) return undefined
+      const answer = await this.ask(asked)
+      return answer.ok ? Response.json(change(await answer.json()), { status: answer.status }) : answer
+    }
+  }
+
   async #serve(request: IncomingMessage, response: ServerResponse) {
     const url = new URL(request.url ?? "/", this.url)
     const { headers, method = "" } = request
@@ -88,7 +102,7 @@ export class HostedPlane {
     this.requests.push(asked)
     const gone = new AbortController()
     response.once("close", () => gone.abort())
-    const answer = (await this.instead?.(asked)) ?? (await this.#ask(url, asked, gone.signal))
+    const answer: Answer = (await this.instead?.(asked)) ?? (await this.ask(asked, gone.signal))
     if (answer === "silence") return
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).flushHeaders()
     if (answer.headers.get("content-type")?.startsWith("text/event-stream")) {
@@ -99,8 +113,12 @@ export class HostedPlane {
     response.end()
   }
 
-  #ask(url: URL, { body, headers, method }: Asked, signal: AbortSignal): Promise<Response> {
+  /** The control plane's own answer. */
+  ask({ body, headers, method, path, query }: Asked, signal?: AbortSignal): Promise<Response> {
+    const url = new URL(`${path}?${query}`, this.url)
     const given = Object.entries(headers).map(([name, value]): [string, string] => [name, [value].flat().join(", ")])
-    return this.product.fetch(new Request(url, { method, headers: given, signal, ...(body === "" ? {} : { body }) }))
+    return this.product.fetch(
+      new Request(url, { method, headers: given, signal: signal ?? null, ...(body === "" ? {} : { body }) })
+    )
   }
 }
