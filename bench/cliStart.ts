@@ -11,13 +11,12 @@ import { once } from "node:events"
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { createControlPlane } from "narthex"
 import { bundle } from "../packages/cli/bundle.ts"
-import { acme, project, whoami } from "../packages/cli/test/support/records.ts"
 import { ratio } from "./ratios.ts"
 
 const rounds = Number(process.argv[2] ?? 31)
 const folder = mkdtempSync(join(tmpdir(), "narthex-bench-"))
-const secret = "nsk_bench"
 
 /** Answers each call with what the paths of `ANSWERS` say, and prints its port. */
 const serve = `
@@ -29,11 +28,16 @@ const serve = `
   server.listen(0, "127.0.0.1", () => console.log(server.address().port))
 `
 
-const answers = {
-  "/v1/auth/whoami": whoami({ id: "key-01hzx000000000000000000001", name: "ci", secret, org: acme }),
-  "/v1/projects": {
-    projects: [project({ id: "prj-01hzx000000000000000000001", name: "shop", region: "eu" })],
-    pagination: { next_cursor: null }
+/** The answers of a control plane with one project, to a key. */
+const answersOfPlane = async () => {
+  await using plane = await createControlPlane()
+  const client = plane.client(await plane.sessions.start(await plane.people.ensure({ subject: "ada" })))
+  await client.projects.create({ name: "shop" })
+  const { secret } = await client.apiKeys.create({ name: "ci" })
+  const key = plane.client(secret ?? "")
+  return {
+    secret: secret ?? "",
+    answers: { "/v1/auth/whoami": await key.auth.whoami(), "/v1/projects": await key.projects.list({}) }
   }
 }
 
@@ -55,6 +59,7 @@ const executableIn = (bin: string) => cpSync(join(import.meta.dirname, "../packa
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
+const { answers, secret } = await answersOfPlane()
 const server = spawn(process.execPath, ["-e", serve], { env: { ANSWERS: JSON.stringify(answers) } })
 try {
   const port = String((await once(server.stdout, "data"))[0]).trim()

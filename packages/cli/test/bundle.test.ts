@@ -9,8 +9,8 @@ import { Effect } from "effect"
 import { eventually, within } from "../../../test/harness/eventually.ts"
 import { bundle } from "../bundle.ts"
 import { version } from "../src/environment/version.ts"
-import { ControlPlane } from "./support/ControlPlane.ts"
 import { ended, printed, text } from "./support/ended.ts"
+import { inAcme } from "./support/signedIn.ts"
 import { callsOf, counting, countingCalls, startUpOf } from "./support/startUp.ts"
 
 /** A folder without a `node_modules` above it, so that the bundle can load nothing but itself. */
@@ -68,6 +68,13 @@ const run = (args: ReadonlyArray<string>, variables: Readonly<Record<string, str
   return child
 }
 
+/** An organization, and the variables that lead a command to it. */
+const withKey = Effect.gen(function* () {
+  const world = yield* inAcme()
+  const { secret } = yield* Effect.promise(() => world.addKey())
+  return { ...world, variables: { NARTHEX_URL: world.plane.url, NARTHEX_API_KEY: secret } }
+})
+
 describe("the bundle", () => {
   it("the bundle is a small file that loads its parts", () => {
     assert.isBelow(statSync(file).size, 200)
@@ -94,9 +101,8 @@ describe("the bundle", () => {
 
   it.live("a command loads its own part of the bundle, and no costly module of Node", () =>
     Effect.gen(function* () {
-      const plane = yield* ControlPlane.make
-      plane.projects.push({ id: "prj-01hzx000000000000000000001", name: "shop", region: "eu" })
-      const variables = { NARTHEX_URL: plane.url, NARTHEX_API_KEY: plane.addKey().secret }
+      const { client, variables } = yield* withKey
+      yield* Effect.promise(() => client.projects.create({ name: "shop" }))
       for (const command of [["whoami"], ["project", "list"], ["project", "--help"]]) {
         const { code, stderr } = yield* Effect.promise(() =>
           ended(run([...counting("*"), file, ...command], variables))
@@ -117,9 +123,8 @@ describe("the bundle", () => {
 
   it.live("a call of the API takes a bounded number of steps", () =>
     Effect.gen(function* () {
-      const plane = yield* ControlPlane.make
-      plane.projects.push({ id: "prj-01hzx000000000000000000001", name: "shop", region: "eu" })
-      const variables = { NARTHEX_URL: plane.url, NARTHEX_API_KEY: plane.addKey().secret }
+      const { client, variables } = yield* withKey
+      yield* Effect.promise(() => client.projects.create({ name: "shop" }))
       for (const command of [["whoami"], ["project", "list"]]) {
         const { code, stderr } = yield* Effect.promise(() =>
           ended(run([...countingCalls(pathToFileURL(dist).href), file, ...command], variables))
@@ -137,8 +142,7 @@ describe("the bundle", () => {
     assert.match(reading.stderr, /credentials\.json could not be read/)
     await Effect.runPromise(
       Effect.gen(function* () {
-        const plane = yield* ControlPlane.make
-        const variables = { NARTHEX_URL: plane.url, NARTHEX_API_KEY: plane.addKey().secret }
+        const { variables } = yield* withKey
         const calling = yield* Effect.promise(() => ended(run([...counting("*"), file, "whoami"], variables)))
         assert.deepStrictEqual([calling.code, startUpOf(calling.stderr).sockets], [0, 1])
       }).pipe(Effect.scoped)
@@ -171,9 +175,7 @@ describe("the bundle", () => {
 
   it.live("a command prints only its result on stdout", () =>
     Effect.gen(function* () {
-      const plane = yield* ControlPlane.make
-      const { secret } = plane.addKey()
-      const variables = { NARTHEX_URL: plane.url, NARTHEX_API_KEY: secret }
+      const { variables } = yield* withKey
       const { code, stderr, stdout } = yield* Effect.promise(() =>
         ended(start(["region", "list", "-o", "json"], variables))
       )
@@ -184,12 +186,13 @@ describe("the bundle", () => {
 
   it.live("logins of several processes at once lose no context", () =>
     Effect.gen(function* () {
-      const plane = yield* ControlPlane.make
+      const { addKey, plane } = yield* inAcme()
       const home = join(folder, "crowded")
       const names = ["a", "b", "c", "d", "e"]
-      const logins = names.map((name) => {
+      const logins = names.map(async (name) => {
+        const { secret } = await addKey(name)
         const child = start(["login", "--with-token", "--context", name], { NARTHEX_URL: plane.url, HOME: home })
-        child.stdin.end(plane.addKey(name).secret)
+        child.stdin.end(secret)
         return ended(child)
       })
       const codes = yield* Effect.promise(() => Promise.all(logins))
@@ -205,26 +208,26 @@ describe("the bundle", () => {
 
   it.live("login ends while standard input stays open", () =>
     Effect.gen(function* () {
-      const plane = yield* ControlPlane.make
+      const { authorize, keys, plane } = yield* inAcme()
       const home = join(folder, "home")
-      const child = start(["login", "--no-browser"], { NARTHEX_URL: plane.url, HOME: home })
+      const variables = { NARTHEX_URL: plane.url, NARTHEX_CONSOLE_URL: "http://console.test", HOME: home }
+      const child = start(["login", "--no-browser"], variables)
       const end = ended(child)
       const url = yield* Effect.promise(() => printed(child.stderr, /http:\S+\/cli\/authorize\?\S+(?=\n)/))
-      yield* Effect.promise(() => fetch(plane.authorize(url)))
+      yield* Effect.promise(async () => fetch(await authorize(url)))
       const { code, stdout } = yield* Effect.promise(() => end)
       assert.strictEqual(code, 0)
       assert.match(stdout, /^Signed in as ada@example\.com/)
       assert.strictEqual(statSync(join(home, ".config", "narthex", "credentials.json")).mode & 0o777, 0o600)
       const out = yield* Effect.promise(() => ended(start(["logout"], { HOME: home })))
-      assert.deepStrictEqual([out.code, plane.keys.size], [0, 0])
+      assert.deepStrictEqual([out.code, yield* keys], [0, []])
     }).pipe(Effect.scoped)
   )
 
   it.live("an interrupted command exits with 130", () =>
     Effect.gen(function* () {
-      const plane = yield* ControlPlane.make
-      const { secret } = plane.addKey()
-      const child = start(["events", "tail"], { NARTHEX_URL: plane.url, NARTHEX_API_KEY: secret })
+      const { plane, variables } = yield* withKey
+      const child = start(["events", "tail"], variables)
       const end = ended(child)
       yield* eventually(
         "the stream to be open",

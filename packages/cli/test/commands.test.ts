@@ -3,8 +3,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Yaml } from "effect/encoding"
-import { problem } from "./support/replies.ts"
-import { signedIn } from "./support/signedIn.ts"
+import { problem } from "../../../test/support/HostedPlane.ts"
+import { signedIn, signedInOn } from "./support/signedIn.ts"
 
 describe("whoami", () => {
   it.live("whoami prints the user, the organization, the key and the source of the credential", () =>
@@ -27,13 +27,14 @@ describe("whoami", () => {
 
   it.live("whoami prints the whole body, unknown members included, and the source, as JSON and as YAML", () =>
     Effect.gen(function* () {
-      const { plane, run, setting } = yield* signedIn
+      const { addKey, plane, run, setting } = yield* signedIn
+      plane.edit("/v1/auth/whoami", (body: object) => ({ ...body, later_member: "kept" }))
       const json = JSON.parse((yield* run(["-o", "json", "whoami"])).stdout)
       assert.strictEqual(json.later_member, "kept")
       assert.strictEqual(json.credential.context, "default")
       assert.strictEqual(json.api_url, plane.url)
       assert.deepStrictEqual(Yaml.parse((yield* run(["whoami", "--output=yaml"])).stdout), json)
-      const ci = plane.addKey()
+      const ci = yield* Effect.promise(() => addKey())
       const variables = { ...setting.variables, NARTHEX_API_KEY: ci.secret }
       const fromEnvironment = JSON.parse((yield* run(["whoami", "-o", "json"], { variables })).stdout)
       assert.deepStrictEqual(fromEnvironment.credential, { source: "environment", variable: "NARTHEX_API_KEY" })
@@ -54,8 +55,8 @@ describe("whoami", () => {
 
   it.live("NARTHEX_API_KEY_FILE is read, and refused if a header cannot contain it", () =>
     Effect.gen(function* () {
-      const { plane, run, setting } = yield* signedIn
-      const ci = plane.addKey()
+      const { addKey, run, setting } = yield* signedIn
+      const ci = yield* Effect.promise(() => addKey())
       const path = join(setting.home, "key.txt")
       const variables = { ...setting.variables, NARTHEX_API_KEY_FILE: path }
       writeFileSync(path, `${ci.secret}\n`)
@@ -69,13 +70,13 @@ describe("whoami", () => {
 
   it.live("a rejected key stays stored, and the command exits with 4", () =>
     Effect.gen(function* () {
-      const { key, plane, run, stored } = yield* signedIn
-      plane.keys.clear()
+      const { client, key, run, stored } = yield* signedIn
+      yield* Effect.promise(() => client.apiKeys.revoke({ api_key_id: key.id }))
       const { code, stderr, stdout } = yield* run(["whoami"])
       assert.deepStrictEqual([code, stdout], [4, ""])
-      assert.strictEqual(
+      assert.match(
         stderr,
-        "error: The credential is not valid.\n  hint: narthex login, or set NARTHEX_API_KEY to another key\n  code: invalid_token · request: req_test\n"
+        /^error: The credential is not valid\. .*\n {2}hint: narthex login, or set NARTHEX_API_KEY to another key\n {2}code: invalid_token · request: \S+\n$/
       )
       assert.strictEqual(stored().contexts.default.secret, key.secret)
     }).pipe(Effect.scoped)
@@ -101,16 +102,22 @@ describe("whoami", () => {
 describe("project", () => {
   it.live("project list reads every page", () =>
     Effect.gen(function* () {
-      const { plane, run } = yield* signedIn
-      for (const name of ["a", "b", "c", "d", "e"]) plane.projects.push({ id: `prj-${name}`, name, region: "eu" })
+      const { client, plane, run } = yield* signedIn
+      for (const name of ["a", "b", "c", "d", "e"]) yield* Effect.promise(() => client.projects.create({ name }))
+      // Pages of two.
+      plane.instead = ({ query }) => {
+        query.set("limit", "2")
+        return undefined
+      }
       const json = JSON.parse((yield* run(["project", "list", "-o", "json"])).stdout)
       assert.deepStrictEqual(
         json.projects.map(({ name }: { name: string }) => name),
-        ["a", "b", "c", "d", "e"]
+        ["e", "d", "c", "b", "a"]
       )
+      assert.strictEqual(plane.requests.length, 3)
       assert.deepStrictEqual(json.pagination, { next_cursor: null })
       const table = (yield* run(["project", "list"])).stdout
-      assert.match(table, /^ID {5}NAME {2}REGION {2}CREATED\nprj-a {2}a {5}eu {6}2026-/)
+      assert.match(table, /^ID +NAME {2}REGION {2}CREATED\nprj-\w+ {2}e {5}eu {6}\d{4}-/)
     }).pipe(Effect.scoped)
   )
 
@@ -125,32 +132,37 @@ describe("project", () => {
 
   it.live("project create prints the body of the response", () =>
     Effect.gen(function* () {
-      const { plane, run } = yield* signedIn
+      const { client, run } = yield* signedIn
       const { code, stdout } = yield* run(["project", "create", "shop", "--region", "eu", "-o", "json"])
       assert.strictEqual(code, 0)
-      assert.strictEqual(JSON.parse(stdout).project.id, plane.projects[0]?.id)
-      assert.include((yield* run(["project", "create", "shop", "--region", "eu"])).stdout, "ep-01hzx")
+      const { projects } = yield* Effect.promise(() => client.projects.list({}))
+      assert.deepStrictEqual(
+        [JSON.parse(stdout).project.id],
+        projects.map(({ id }) => id)
+      )
+      assert.match((yield* run(["project", "create", "shop", "--region", "eu"])).stdout, /\bep-\w{26}\b/)
     }).pipe(Effect.scoped)
   )
 
   it.live("project create is repeated with its idempotency key while the API is unavailable", () =>
     Effect.gen(function* () {
-      const { plane, run } = yield* signedIn
+      const { client, plane, run } = yield* signedIn
       plane.instead = () => {
         plane.instead = undefined
         return problem("unavailable")
       }
       const { code } = yield* run(["project", "create", "shop", "--region", "eu"])
       const [first, second, ...others] = plane.requests.filter(({ method }) => method === "POST")
-      assert.deepStrictEqual([code, plane.projects.length, others.length], [0, 1, 0])
-      assert.match(first?.idempotencyKey ?? "", /^[0-9a-f]{32}$/)
-      assert.strictEqual(second?.idempotencyKey, first?.idempotencyKey)
+      const { projects } = yield* Effect.promise(() => client.projects.list({}))
+      assert.deepStrictEqual([code, projects.length, others.length], [0, 1, 0])
+      assert.match(String(first?.headers["idempotency-key"]), /^[0-9a-f]{32}$/)
+      assert.strictEqual(second?.headers["idempotency-key"], first?.headers["idempotency-key"])
     }).pipe(Effect.scoped)
   )
 
   it.live("project create without a required region prints how to pass one", () =>
     Effect.gen(function* () {
-      const { run } = yield* signedIn
+      const { run } = yield* signedInOn({ regions: ["eu", "us"] })
       const { code, stderr, stdout } = yield* run(["project", "create", "shop"])
       assert.deepStrictEqual([code, stdout], [1, ""])
       assert.match(stderr, /^error: Name a region: eu, us\.\n {2}hint: narthex region list, then --region/)
@@ -159,12 +171,11 @@ describe("project", () => {
 
   it.live("a failure with -o json is the problem object on one line", () =>
     Effect.gen(function* () {
-      const { run } = yield* signedIn
+      const { plane, run } = yield* signedIn
+      plane.instead = () => problem("region_required", "Name a region: eu, us.")
       const { stderr } = yield* run(["project", "create", "shop", "-o", "json"])
-      assert.deepStrictEqual(
-        JSON.parse(stderr.trimEnd()),
-        problem("region_required", { detail: "Name a region: eu, us." }).body
-      )
+      const sent = yield* Effect.promise(() => problem("region_required", "Name a region: eu, us.").json())
+      assert.deepStrictEqual(JSON.parse(stderr.trimEnd()), sent)
     }).pipe(Effect.scoped)
   )
 
@@ -184,7 +195,7 @@ describe("project", () => {
   it.live("a command prints that a response cannot be decoded", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
-      plane.instead = () => ({ status: 200, body: { projects: "none" } })
+      plane.instead = () => Response.json({ projects: "none" })
       const { code, stderr } = yield* run(["project", "list"])
       assert.strictEqual(code, 1)
       assert.match(stderr, /^error: The server's response is not what this version of narthex expects\./)

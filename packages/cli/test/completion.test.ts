@@ -10,7 +10,7 @@ import { globalFlags } from "../src/completion/globalFlags.ts"
 import { planCompletion } from "../src/completion/planCompletion.ts"
 import { candidateLines, scripts, shells, wordsFrom } from "../src/completion/scripts.ts"
 import { freshHome, runNarthex } from "./support/runNarthex.ts"
-import { signedIn } from "./support/signedIn.ts"
+import { withShop } from "./support/signedIn.ts"
 
 const tree = Completions.fromCommand(narthex)
 const plan = (...words: ReadonlyArray<string>) => planCompletion(tree, globalFlags, words)
@@ -70,16 +70,13 @@ describe("what completion offers", () => {
 describe("narthex __complete", () => {
   it.live("names come from the server, and for a minute from the cache", () =>
     Effect.gen(function* () {
-      const { plane, run, setting } = yield* signedIn
-      plane.projects.push(
-        { id: "prj-01hzx0000000000000000000aa", name: "shop", region: "eu" },
-        { id: "prj-01hzx0000000000000000000bb", name: "other", region: "eu" }
-      )
+      const { client, plane, run, setting, shop } = yield* withShop()
+      yield* Effect.promise(() => client.projects.create({ name: "other" }))
       const complete = () => run(["__complete", "zsh", "ip-allow", "list", "--project", "sh"])
-      const expected = { code: 0, stdout: "shop\tprj-01hzx0000000000000000000aa\n", stderr: "" }
+      const expected = { code: 0, stdout: `shop\t${shop}\n`, stderr: "" }
       assert.deepStrictEqual(yield* complete(), expected)
       plane.requests.length = 0
-      plane.instead = () => ({ status: 500 })
+      plane.instead = () => new Response(null, { status: 500 })
       assert.deepStrictEqual(yield* complete(), expected)
       assert.deepStrictEqual(plane.requests, [])
       const cache = join(setting.home, ".cache", "narthex", "names")
@@ -89,11 +86,10 @@ describe("narthex __complete", () => {
 
   it.live("older names are offered while the server does not answer, and none without any", () =>
     Effect.gen(function* () {
-      const { plane, run, setting } = yield* signedIn
-      plane.projects.push({ id: "prj-01hzx0000000000000000000aa", name: "shop", region: "eu" })
+      const { plane, run, setting, shop } = yield* withShop()
       const words = ["__complete", "fish", "open", ""]
       const first = yield* run(words)
-      assert.strictEqual(first.stdout, "shop\tprj-01hzx0000000000000000000aa\n")
+      assert.strictEqual(first.stdout, `shop\t${shop}\n`)
       const cache = join(setting.home, ".cache", "narthex", "names")
       for (const file of readdirSync(cache)) {
         const { names } = JSON.parse(readFileSync(join(cache, file), "utf8"))
@@ -109,7 +105,7 @@ describe("narthex __complete", () => {
 
   it.live("nothing is printed without a credential, for an unknown shell, and for a broken credentials file", () =>
     Effect.gen(function* () {
-      const { file, run } = yield* signedIn
+      const { file, run } = yield* withShop()
       assert.deepStrictEqual(yield* run(["__complete", "tcsh", ""]), { code: 0, stdout: "", stderr: "" })
       assert.deepStrictEqual(yield* run(["__complete"]), { code: 0, stdout: "", stderr: "" })
       writeFileSync(file, "{")

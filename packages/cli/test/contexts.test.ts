@@ -4,8 +4,7 @@ import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { until } from "../../../test/harness/eventually.ts"
-import { acme, other, shop } from "./support/records.ts"
-import { signedIn } from "./support/signedIn.ts"
+import { signedIn, withShop } from "./support/signedIn.ts"
 
 describe("org and context", () => {
   it.live("org list prints the contexts of each organization", () =>
@@ -18,25 +17,31 @@ describe("org and context", () => {
 
   it.live("org usage prints what the organization holds of each quota, and how much it may have", () =>
     Effect.gen(function* () {
-      const { run } = yield* signedIn
-      const { code, stdout } = yield* run(["org", "usage"])
-      assert.strictEqual(code, 0)
-      for (const row of [/projects +3 +100/, /disk +1\.50 GiB +200\.00 GiB/, /of_a_newer_server +1 +2/])
-        assert.match(stdout, row)
-      const { usage } = JSON.parse((yield* run(["org", "usage", "-o", "json"])).stdout)
-      assert.deepStrictEqual(usage[1], { quota: "disk_bytes", held: 1.5 * 1024 ** 3, allowed: 200 * 1024 ** 3 })
+      const { acme, client, plane, run } = yield* withShop()
+      const real = yield* Effect.promise(() => client.orgs.usage({ org_id: acme.id }))
+      const { stdout } = yield* run(["org", "usage"])
+      assert.match(stdout, /projects +1 +100/)
+      assert.deepStrictEqual(JSON.parse((yield* run(["org", "usage", "-o", "json"])).stdout), real)
+      const usage = [
+        { quota: "disk_bytes", held: 1.5 * 1024 ** 3, allowed: 200 * 1024 ** 3 },
+        { quota: "of_a_newer_server", held: 1, allowed: 2 }
+      ]
+      plane.instead = ({ path }) => (path.endsWith("/usage") ? Response.json({ usage }) : undefined)
+      const newer = yield* run(["org", "usage"])
+      assert.strictEqual(newer.code, 0)
+      for (const row of [/disk +1\.50 GiB +200\.00 GiB/, /of_a_newer_server +1 +2/]) assert.match(newer.stdout, row)
     }).pipe(Effect.scoped)
   )
 
   it.live("org switch selects a context by the name or id of its organization, or by its own name", () =>
     Effect.gen(function* () {
-      const { login, plane, run, stored } = yield* signedIn
-      plane.organization = other
-      yield* login("second")
+      const { found, login, run, stored } = yield* signedIn
+      const other = yield* Effect.promise(() => found("Other"))
+      yield* login("second", other.client)
       assert.strictEqual(stored().current, "second")
       for (const [wanted, context] of [
         ["Acme", "default"],
-        [other, "second"],
+        [other.id, "second"],
         ["default", "default"]
       ] as const) {
         assert.strictEqual((yield* run(["org", "switch", wanted])).code, 0)
@@ -56,11 +61,15 @@ describe("org and context", () => {
 
   it.live("org switch without a stored key offers the login on a terminal", () =>
     Effect.gen(function* () {
-      const { plane, run, stored } = yield* signedIn
-      const open = (url: string) => Effect.promise(() => fetch(plane.authorize(url)).then(() => true))
+      const { authorize, found, run, stored } = yield* signedIn
+      const other = yield* Effect.promise(() => found("Other"))
+      const open = (url: string) =>
+        Effect.promise(async () => {
+          await fetch(await authorize(url, other.client))
+          return true
+        })
       const declined = yield* run(["org", "switch", "Other"], { terminal: true, stdin: "\n", open })
       assert.strictEqual(declined.code, 4)
-      plane.organization = other
       const { code } = yield* run(["org", "switch", "Other"], { terminal: true, stdin: "y\n", open })
       assert.strictEqual(code, 0)
       assert.strictEqual(stored().current, "other")
@@ -114,10 +123,10 @@ describe("org and context", () => {
 
   it.live("open prints the console's page of the organization or of a project, and opens it", () =>
     Effect.gen(function* () {
-      const { run } = yield* signedIn
+      const { acme, run, shop } = yield* withShop()
       const opened: Array<string> = []
       const open = (url: string) => Effect.sync(() => opened.push(url) > 0)
-      const home = `http://console.test/orgs/${acme}/projects`
+      const home = `http://console.test/orgs/${acme.id}/projects`
       assert.deepStrictEqual(yield* run(["open"], { open }), { code: 0, stdout: `${home}\n`, stderr: "" })
       const project = yield* run(["open", shop, "-o", "json"])
       assert.deepStrictEqual(JSON.parse(project.stdout), { url: `${home}/${shop}` })
@@ -157,9 +166,9 @@ describe("org and context", () => {
 
   it.live("context remove revokes the key and deletes the context", () =>
     Effect.gen(function* () {
-      const { plane, run, stored } = yield* signedIn
+      const { keys, run, stored } = yield* signedIn
       assert.strictEqual((yield* run(["context", "remove", "default"])).code, 0)
-      assert.strictEqual(plane.keys.size, 0)
+      assert.lengthOf(yield* keys, 0)
       assert.deepStrictEqual(stored(), { version: 1, current: null, contexts: {} })
     }).pipe(Effect.scoped)
   )

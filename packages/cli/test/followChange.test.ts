@@ -1,29 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { id, operation } from "./support/heldOperation.ts"
-import { branch, project, shop } from "./support/records.ts"
-import { problem, type Reply } from "./support/replies.ts"
+import { problem } from "../../../test/support/HostedPlane.ts"
 import type { Run } from "./support/runNarthex.ts"
-import { signedIn } from "./support/signedIn.ts"
+import { withShop } from "./support/signedIn.ts"
 
-/** Creates a branch with `--wait`. Its operation is finished at once; reading the branch gets this reply. */
-const createBranch = (last: Reply | "silence", timeout: string) =>
+/** Creates a branch with `--wait`. Reading the branch gets this answer. */
+const createBranch = (last: Response | "silence", timeout: string) =>
   Effect.gen(function* () {
-    const { plane, run } = yield* signedIn
+    const { branch: main, plane, run, shop } = yield* withShop()
     const asked = yield* Deferred.make<void>()
-    const root = `/v1/projects/${shop}`
-    const made = branch(shop)
-    plane.instead = ({ method, path }) => {
-      if (path === root) return { status: 200, body: { project: project({ id: shop, name: "shop", region: "eu" }) } }
-      if (method === "POST" && path === `${root}/branches`)
-        return { status: 201, body: { branch: made, endpoint: null, operations: [operation("running")] } }
-      if (path === `${root}/operations/${id}`) return { status: 200, body: { operation: operation("finished") } }
-      if (path !== `${root}/branches/${made.id}`) return undefined
+    const branches = `/v1/projects/${shop}/branches/`
+    plane.instead = ({ path }) => {
+      if (!path.startsWith(branches) || path.endsWith(main.id)) return undefined
       Deferred.doneUnsafe(asked, Effect.void)
       return last
     }
-    const args = ["branch", "create", "main", "--project", shop, "--no-endpoint", "--wait", "--timeout", timeout]
+    const args = ["branch", "create", "preview", "--project", shop, "--no-endpoint", "--wait", "--timeout", timeout]
     const running = yield* Effect.forkChild(run([...args, "-o", "json"]))
     yield* Deferred.await(asked)
     return running
@@ -33,7 +26,7 @@ const assertAnswerBefore = ({ code, stderr, stdout }: Run) => {
   assert.strictEqual(code, 0, stderr)
   assert.match(stderr, /^Done after .+ s\.\nThe state could not be read again\./)
   const answer = JSON.parse(stdout)
-  assert.deepStrictEqual([answer.branch.current_state, answer.operations[0].status], ["init", "running"])
+  assert.deepStrictEqual([answer.branch.current_state, answer.operations[0].status], ["init", "scheduling"])
 }
 
 describe("the answer after --wait", () => {

@@ -31,7 +31,7 @@ describe("--jq", () => {
       Effect.gen(function* () {
         const { plane, run } = yield* signedIn
         const hostile = "\u001b[2Jred\u009b0m\u202e\tend\nnext"
-        plane.instead = () => ({ status: 200, body: { text: hostile } })
+        plane.instead = () => Response.json({ text: hostile })
         const call = ["api", "GET", "/v1/regions"]
         const strings = [...call, "--jq", ".text"]
         assert.strictEqual((yield* run(strings)).stdout, `${hostile}\n`)
@@ -43,7 +43,7 @@ describe("--jq", () => {
           assert.deepStrictEqual(JSON.parse(seen.stdout), { text: hostile }, "the same JSON")
           assert.notMatch(seen.stdout, controlling, format.join(" "))
         }
-        plane.instead = () => ({ status: 200, body: hostile, headers: { "content-type": "text/plain" } })
+        plane.instead = () => new Response(hostile.replace("\t", " "), { headers: { "content-type": "text/plain" } })
         assert.include((yield* run(call)).stdout, "\u009b0m")
         assert.notMatch((yield* run(call, { terminal: true })).stdout, controlling)
       }).pipe(Effect.scoped)

@@ -1,33 +1,37 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { within } from "../../../test/harness/eventually.ts"
-import { ControlPlane } from "./support/ControlPlane.ts"
-import { problem } from "./support/replies.ts"
-import { freshHome, runNarthex, type Setting } from "./support/runNarthex.ts"
+import { runNarthex, type Setting } from "./support/runNarthex.ts"
+import { inAcme } from "./support/signedIn.ts"
+
+/** The API's list of providers, with this address of the console. */
+const withConsole =
+  (console_url: string | null) =>
+  ({ path }: { readonly path: string }) =>
+    path === "/v1/auth/providers" ? Response.json({ providers: [], console_url }) : undefined
 
 const setUp = Effect.gen(function* () {
-  const plane = yield* ControlPlane.make
-  const home = yield* freshHome
-  const file = join(home, ".config", "narthex", "credentials.json")
+  const world = yield* inAcme()
+  const { authorize, file, home, plane } = world
+  plane.instead = withConsole("http://console.test")
   const opened: Array<string> = []
   /** A browser with a signed-in user, who clicks Authorize at once. */
   const open = (url: string) =>
     Effect.promise(async () => {
       opened.push(url)
-      await fetch(plane.authorize(url))
+      await fetch(await authorize(url))
       return true
     })
   const setting: Setting = { home, variables: { NARTHEX_URL: plane.url }, open }
-  return { plane, file, opened, setting, stored: () => JSON.parse(readFileSync(file, "utf8")) }
+  return { ...world, opened, setting, stored: () => JSON.parse(readFileSync(file, "utf8")) }
 })
 
 describe("login", () => {
   it.live("login opens the console with state, redirect and challenge, and stores the key with mode 0600", () =>
     Effect.gen(function* () {
-      const { file, opened, plane, setting, stored } = yield* setUp
+      const { file, keys, opened, plane, setting, stored } = yield* setUp
       const run = yield* runNarthex(["login", "--name", "laptop"], setting)
       assert.strictEqual(run.code, 0)
       assert.match(run.stdout, /^Signed in as ada@example\.com in Acme; the key is stored as context "default"\.\n$/)
@@ -46,12 +50,15 @@ describe("login", () => {
       assert.strictEqual(url.searchParams.get("name"), "laptop")
 
       assert.strictEqual(statSync(file).mode & 0o777, 0o600)
-      const [key] = [...plane.keys.values()]
-      assert.strictEqual(stored().contexts.default.secret, key?.secret)
+      const [key] = yield* keys
+      assert.match(stored().contexts.default.secret, /^nsk_/)
       assert.strictEqual(stored().contexts.default.organization.name, "Acme")
       const text = readFileSync(file, "utf8")
       assert.notInclude(text, url.searchParams.get("state") ?? "?")
-      assert.strictEqual(plane.requests.find(({ path }) => path === "/v1/cli/exchange")?.authorization, undefined)
+      assert.strictEqual(
+        plane.requests.find(({ path }) => path === "/v1/cli/exchange")?.headers.authorization,
+        undefined
+      )
       assert.notInclude(run.stdout + run.stderr, "nsk_")
 
       const who = yield* runNarthex(["whoami", "-o", "json"], { ...setting, variables: {} })
@@ -61,33 +68,35 @@ describe("login", () => {
 
   it.live("login stores the new key, then revokes the key that it replaces", () =>
     Effect.gen(function* () {
-      const { file, plane, setting } = yield* setUp
+      const { file, keys, plane, setting, stored } = yield* setUp
       yield* runNarthex(["login"], setting)
-      const [old] = [...plane.keys.values()]
+      const [old] = yield* keys
+      const { secret } = stored().contexts.default
       let present = ""
-      plane.instead = ({ method }) => {
-        if (method === "DELETE") present = readFileSync(file, "utf8")
-        return undefined
+      const console = plane.instead
+      plane.instead = (asked) => {
+        if (asked.method === "DELETE") present = readFileSync(file, "utf8")
+        return console?.(asked)
       }
       const run = yield* runNarthex(["login"], setting)
       assert.strictEqual(run.code, 0)
-      const [kept, ...others] = [...plane.keys.values()]
+      const [kept, ...others] = yield* keys
       assert.deepStrictEqual(others, [])
       assert.notStrictEqual(kept?.id, old?.id)
-      assert.include(present, kept?.secret ?? "?")
-      assert.notInclude(present, old?.secret ?? "?")
+      assert.include(present, stored().contexts.default.secret)
+      assert.notInclude(present, secret)
     }).pipe(Effect.scoped)
   )
 
   it.live("login --context stores a second key and keeps the first", () =>
     Effect.gen(function* () {
-      const { plane, setting, stored } = yield* setUp
+      const { keys, setting, stored } = yield* setUp
       yield* runNarthex(["login"], setting)
       const run = yield* runNarthex(["login", "--context", "acme"], setting)
       assert.strictEqual(run.code, 0)
       assert.deepStrictEqual(Object.keys(stored().contexts), ["default", "acme"])
       assert.strictEqual(stored().current, "acme")
-      assert.strictEqual(plane.keys.size, 2)
+      assert.lengthOf(yield* keys, 2)
     }).pipe(Effect.scoped)
   )
 
@@ -110,7 +119,7 @@ describe("login", () => {
 
   it.effect("login fails after exactly five minutes, and prints the alternatives", () =>
     Effect.gen(function* () {
-      const { plane, setting } = yield* setUp
+      const { keys, setting } = yield* setUp
       let isWaiting = () => {}
       const waiting = new Promise<void>((resolve) => {
         isWaiting = resolve
@@ -125,13 +134,13 @@ describe("login", () => {
       const { code, stderr } = yield* Fiber.join(run)
       assert.strictEqual(code, 1)
       assert.match(stderr, /The login was not authorized within 5 minutes\.\n {2}hint: .*--no-browser.*--with-token/)
-      assert.strictEqual(plane.keys.size, 0)
+      assert.lengthOf(yield* keys, 0)
     }).pipe(Effect.scoped)
   )
 
   it.live("login --no-browser accepts the redirect URL pasted on standard input", () =>
     Effect.gen(function* () {
-      const { plane, setting } = yield* setUp
+      const { authorize, keys, setting } = yield* setUp
       // The redirect URL is known only when the command has printed its own URL, so standard input waits for it.
       let paste = (_: string) => {}
       const pasted = new Promise<string>((resolve) => {
@@ -145,24 +154,24 @@ describe("login", () => {
         ...setting,
         stdinLater: stdin,
         onNote: (line) => {
-          if (line.includes("/cli/authorize?")) paste(String(plane.authorize(line)))
+          if (line.includes("/cli/authorize?")) void authorize(line).then((back) => paste(String(back)))
         },
         open: () => Effect.die("a browser was opened")
       })
       assert.strictEqual(run.code, 0)
       assert.match(run.stderr, /paste the URL from its address bar/)
       assert.match(run.stderr, /This is not the expected URL/)
-      assert.strictEqual(plane.keys.size, 1)
+      assert.lengthOf(yield* keys, 1)
     }).pipe(Effect.scoped)
   )
 
   it.live("login --no-browser waits for the callback after the end of standard input", () =>
     Effect.gen(function* () {
-      const { plane, setting } = yield* setUp
+      const { authorize, setting } = yield* setUp
       const run = yield* runNarthex(["login", "--no-browser"], {
         ...setting,
         onNote: (line) => {
-          if (line.includes("/cli/authorize?")) void fetch(plane.authorize(line))
+          if (line.includes("/cli/authorize?")) void authorize(line).then(fetch)
         }
       })
       assert.strictEqual(run.code, 0)
@@ -171,23 +180,23 @@ describe("login", () => {
 
   it.live("login over SSH reads standard input, and prints how to forward the port", () =>
     Effect.gen(function* () {
-      const { plane, setting } = yield* setUp
+      const { keys, setting } = yield* setUp
       const variables = { ...setting.variables, SSH_CONNECTION: "a b c d" }
       const run = yield* runNarthex(["login"], { ...setting, variables })
       assert.strictEqual(run.code, 0)
       const port = /127\.0\.0\.1%3A(\d+)%2Fcallback/.exec(run.stderr)?.[1]
       assert.include(run.stderr, `ssh -L ${port}:127.0.0.1:${port} `)
-      assert.strictEqual(plane.keys.size, 1)
+      assert.lengthOf(yield* keys, 1)
     }).pipe(Effect.scoped)
   )
 
   it.live("login without a working browser is not an error", () =>
     Effect.gen(function* () {
-      const { opened, plane, setting } = yield* setUp
+      const { authorize, opened, setting } = yield* setUp
       const open = (url: string) =>
         Effect.sync(() => {
           opened.push(url)
-          void fetch(plane.authorize(url))
+          void authorize(url).then(fetch)
           return false
         })
       const run = yield* runNarthex(["login"], { ...setting, open })
@@ -211,9 +220,9 @@ describe("login", () => {
   it.live("login opens only a web address, whatever the server returns", () =>
     Effect.gen(function* () {
       const { opened, plane, setting } = yield* setUp
-      plane.console = "file:///etc/passwd"
+      plane.instead = withConsole("file:///etc/passwd")
       assert.strictEqual((yield* runNarthex(["login"], setting)).code, 2)
-      plane.console = null
+      plane.instead = withConsole(null)
       const run = yield* runNarthex(["login"], setting)
       assert.strictEqual(run.code, 1)
       assert.match(run.stderr, /This server has no console/)
@@ -248,8 +257,8 @@ describe("login", () => {
 describe("login --with-token", () => {
   it.live("login --with-token verifies the key on standard input, then stores it", () =>
     Effect.gen(function* () {
-      const { plane, setting, stored } = yield* setUp
-      const key = plane.addKey("from the console")
+      const { addKey, setting, stored } = yield* setUp
+      const key = yield* Effect.promise(() => addKey("from the console"))
       const run = yield* runNarthex(["login", "--with-token"], { ...setting, stdin: `${key.secret}\n` })
       assert.strictEqual(run.code, 0)
       assert.strictEqual(stored().contexts.default.secret, key.secret)
@@ -259,19 +268,19 @@ describe("login --with-token", () => {
 
   it.live("login --with-token does not revoke a key that it stores again", () =>
     Effect.gen(function* () {
-      const { plane, setting } = yield* setUp
-      const key = plane.addKey()
+      const { addKey, keys, setting } = yield* setUp
+      const key = yield* Effect.promise(() => addKey())
       yield* runNarthex(["login", "--with-token"], { ...setting, stdin: key.secret })
       yield* runNarthex(["login", "--with-token"], { ...setting, stdin: key.secret })
-      assert.strictEqual(plane.keys.size, 1)
+      assert.lengthOf(yield* keys, 1)
     }).pipe(Effect.scoped)
   )
 
   it.live("login --with-token stores no rejected key, and exits with 4", () =>
     Effect.gen(function* () {
-      const { file, plane, setting } = yield* setUp
-      const { secret } = plane.addKey()
-      plane.instead = () => problem("invalid_token")
+      const { addKey, client, file, setting } = yield* setUp
+      const { id, secret } = yield* Effect.promise(() => addKey())
+      yield* Effect.promise(() => client.apiKeys.revoke({ api_key_id: id }))
       const run = yield* runNarthex(["login", "--with-token"], { ...setting, stdin: secret })
       assert.strictEqual(run.code, 4)
       assert.isFalse(existsSync(file))
@@ -280,12 +289,13 @@ describe("login --with-token", () => {
 
   it.live("login --with-token sends no malformed key, and exits with 2", () =>
     Effect.gen(function* () {
-      const { plane, setting } = yield* setUp
-      const changed = plane.addKey().secret.replace(/.$/, (last) => (last === "0" ? "1" : "0"))
+      const { addKey, plane, setting } = yield* setUp
+      const { secret } = yield* Effect.promise(() => addKey())
+      const changed = secret.replace(/.$/, (last) => (last === "0" ? "1" : "0"))
       const mistyped = yield* runNarthex(["login", "--with-token"], { ...setting, stdin: changed })
       assert.deepStrictEqual([mistyped.code, mistyped.stderr.includes("wrong checksum")], [2, true])
       assert.notInclude(mistyped.stderr, changed)
-      for (const stdin of ["", "nsk_short", "hunter2", `${plane.addKey().secret.slice(0, -1)}_`])
+      for (const stdin of ["", "nsk_short", "hunter2", `${secret.slice(0, -1)}_`])
         assert.strictEqual((yield* runNarthex(["login", "--with-token"], { ...setting, stdin })).code, 2)
       assert.deepStrictEqual(plane.requests, [])
     }).pipe(Effect.scoped)

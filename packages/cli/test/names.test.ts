@@ -3,8 +3,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { onControlPlane } from "./support/onControlPlane.ts"
-import { project } from "./support/records.ts"
-import { signedIn } from "./support/signedIn.ts"
+import { withShop } from "./support/signedIn.ts"
 
 describe("names", () => {
   it.live("a project is given by its name or its id, and an ambiguous name is refused with the ids", () =>
@@ -78,16 +77,17 @@ describe("names", () => {
 
   it.live("a search for a name ends after twenty pages, and then refuses even a name that it has found", () =>
     Effect.gen(function* () {
-      const { plane, run } = yield* signedIn
+      const { plane, project, run } = yield* withShop()
       let pages = 0
       plane.instead = ({ path }) => {
         if (path !== "/v1/projects") return undefined
         pages += 1
         const projects = Array.from({ length: 1000 }, (_, index) => ({
-          ...project({ id: `prj-${pages}-${index}`, name: "", region: "eu" }),
+          ...project,
+          id: `prj-${pages}-${index}`,
           name: pages === 1 && index === 0 ? "shop" : "other"
         }))
-        return { status: 200, body: { projects, pagination: { next_cursor: String(pages) } } }
+        return Response.json({ projects, pagination: { next_cursor: String(pages) } })
       }
       const { code, stderr } = yield* run(["project", "get", "shop"])
       assert.deepStrictEqual([code, pages], [1, 20])

@@ -8,7 +8,7 @@ const inAcme = Effect.gen(function* () {
   const { key, session } = yield* Effect.promise(async () => {
     const { organization } = await world.client.orgs.create({ name: "Acme" })
     const session = await world.client.auth.switchOrg({ org_id: organization.id })
-    const client = world.plane.client({ access_token: session.access_token })
+    const client = world.plane.product.client({ access_token: session.access_token })
     return { session, key: await client.apiKeys.create({ name: "acme" }) }
   })
   const run = world.with(key.secret ?? "")
@@ -114,7 +114,7 @@ describe("member", () => {
         const { organizations } = await bob.client.orgs.list({})
         const acme = organizations.find(({ name }) => name === "Acme")
         const session = await bob.client.auth.switchOrg({ org_id: acme?.id ?? "" })
-        await plane.client({ access_token: session.access_token }).apiKeys.create({ name: "bob's" })
+        await plane.product.client({ access_token: session.access_token }).apiKeys.create({ name: "bob's" })
       })
       const asked = yield* run(["member", "remove", "bob@example.com"])
       assert.strictEqual(asked.code, 2)

@@ -8,7 +8,6 @@ import { keys, Terminal } from "../../../test/support/Terminal.ts"
 import { inOneRow } from "../src/output/inOneRow.ts"
 import { textWidth } from "../src/output/textWidth.ts"
 import { heldOperation } from "./support/heldOperation.ts"
-import { shop } from "./support/records.ts"
 
 const spinner = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/
 
@@ -18,7 +17,7 @@ const watching = (columns: number, error: string | null) =>
     const world = yield* heldOperation(error)
     const terminal = yield* Effect.acquireRelease(
       Effect.promise(() =>
-        Terminal.run([process.execPath, programs.cli, "operation", "watch", world.id, "--project", shop], {
+        Terminal.run([process.execPath, programs.cli, "operation", "watch", world.id, "--project", world.shop], {
           columns,
           environment: { HOME: world.setting.home, ...world.setting.variables }
         })
@@ -51,7 +50,7 @@ describe("progress on a terminal", { tags: ["terminal"] }, () => {
             assert.strictEqual(terminal.rows.length, 1, terminal.text)
             assert.match(terminal.text, / · \d+\.\d s$/)
             assert.isBelow(textWidth(terminal.text), columns)
-            finish()
+            yield* finish
             assert.strictEqual(yield* Effect.promise(() => terminal.ends()), 0)
             assert.match(terminal.text, /^Done after \d+\.\d s\.\n[A-Z… ]+\n\S.+$/)
             assert.notMatch(terminal.text, spinner)
@@ -66,7 +65,7 @@ describe("progress on a terminal", { tags: ["terminal"] }, () => {
 
   it.live("Ctrl-C during the waiting says how to follow, exits with 130, and leaves no progress behind", () =>
     Effect.gen(function* () {
-      const { id, redrawn, terminal } = yield* watching(200, null)
+      const { id, redrawn, shop, terminal } = yield* watching(200, null)
       yield* redrawn
       terminal.type(keys.ctrlC)
       assert.strictEqual(yield* Effect.promise(() => terminal.ends()), 130)

@@ -4,8 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { eventually, within } from "../../../test/harness/eventually.ts"
 import { onControlPlane } from "./support/onControlPlane.ts"
-import { shop } from "./support/records.ts"
-import { signedIn } from "./support/signedIn.ts"
+import { withShop } from "./support/signedIn.ts"
 
 /** A folder with a program of this name. */
 const programIn = (home: string, script: string) => {
@@ -88,11 +87,11 @@ describe("psql", () => {
 
   it.live("interrupting psql before it has a credential ends it at once", () =>
     Effect.gen(function* () {
-      const { plane, run, setting } = yield* signedIn
-      const path = `/v1/projects/${shop}/branches/br-01hzx0000000000000000000aa/credentials`
-      plane.instead = (received) => (received.path === path ? "silence" : undefined)
+      const { branch, plane, run, setting, shop } = yield* withShop()
+      const path = `/v1/projects/${shop}/branches/${branch.id}/credentials`
+      plane.instead = (asked) => (asked.path === path ? "silence" : undefined)
       const variables = { ...setting.variables, PATH: programIn(setting.home, "exit 0") }
-      const args = ["psql", "--project", shop, "--branch", "br-01hzx0000000000000000000aa"]
+      const args = ["psql", "--project", shop, "--branch", branch.id]
       const running = yield* Effect.forkChild(run(args, { variables }))
       yield* eventually(
         "the credential to be asked for",

@@ -7,13 +7,16 @@ import { signedIn } from "./support/signedIn.ts"
 
 const notice = `narthex 99.0.0 is available; this is ${version}. To update: npm install --global @narthex/cli@latest\n`
 
+/** Answers of a server that knows this newest version of the command line. */
+const naming = (latest: string) => () => Response.json({ regions: [] }, { headers: { "narthex-cli-latest": latest } })
+
 describe("update notice", () => {
   it.effect("the update notice is one line on stderr of a terminal, once a day", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
-      plane.latest = "99.0.0"
+      plane.instead = naming("99.0.0")
       yield* TestClock.setTime(Date.parse("2026-11-20T10:00:00Z"))
-      const list = Effect.map(run(["region", "list"], { terminal: true }), ({ stderr }) => stderr)
+      const list = Effect.map(run(["region", "list", "-o", "json"], { terminal: true }), ({ stderr }) => stderr)
       assert.strictEqual(yield* list, notice)
       assert.strictEqual(yield* list, "")
       yield* TestClock.adjust("23 hours")
@@ -26,14 +29,14 @@ describe("update notice", () => {
   it.live("there is no update notice in pipes, in CI, if disabled, or for a version that is not newer", () =>
     Effect.gen(function* () {
       const { plane, run, setting } = yield* signedIn
-      plane.latest = "99.0.0"
-      assert.strictEqual((yield* run(["region", "list"])).stderr, "")
+      plane.instead = naming("99.0.0")
+      assert.strictEqual((yield* run(["region", "list", "-o", "json"])).stderr, "")
       for (const name of ["CI", "NARTHEX_NO_UPDATE_NOTIFIER", "NO_UPDATE_NOTIFIER"]) {
         const variables = { ...setting.variables, [name]: "1" }
-        assert.strictEqual((yield* run(["region", "list"], { terminal: true, variables })).stderr, "")
+        assert.strictEqual((yield* run(["region", "list", "-o", "json"], { terminal: true, variables })).stderr, "")
       }
-      plane.latest = version
-      assert.strictEqual((yield* run(["region", "list"], { terminal: true })).stderr, "")
+      plane.instead = naming(version)
+      assert.strictEqual((yield* run(["region", "list", "-o", "json"], { terminal: true })).stderr, "")
     }).pipe(Effect.scoped)
   )
 

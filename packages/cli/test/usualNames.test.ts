@@ -4,8 +4,7 @@ import { narthex } from "@narthex/cli"
 import { Effect } from "effect"
 import { Completions } from "effect/cli"
 import { usualNames } from "../src/input/usualNames.ts"
-import { shop } from "./support/records.ts"
-import { signedIn } from "./support/signedIn.ts"
+import { withShop } from "./support/signedIn.ts"
 
 /** Each group that has a list, with the names of its commands. */
 const lists = Completions.fromCommand(narthex)
@@ -44,8 +43,7 @@ describe("names of other command lines", () => {
 
   it.live("a list runs under its other name, and help does not show it", () =>
     Effect.gen(function* () {
-      const { plane, run } = yield* signedIn
-      plane.projects.push({ id: shop, name: "shop", region: "eu" })
+      const { run } = yield* withShop()
       const { code, stdout } = yield* run(["projects", "ls"])
       assert.deepStrictEqual([code, (yield* run(["project", "list"])).stdout], [0, stdout])
       assert.notMatch((yield* run(["project", "--help"])).stdout, /\bls\b/)

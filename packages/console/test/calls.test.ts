@@ -1,20 +1,20 @@
 /** How often each page calls the API (docs/design/console.md W49): every call costs both programs. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ApiDouble } from "./support/ApiDouble.ts"
+import { Api } from "./support/Api.ts"
 import { layerTestConsole } from "./support/Console.ts"
 import { go, withProject } from "./support/projectVisit.ts"
 
 /** Of every page: who is signed in, the organizations to switch to, how many invitations wait. */
 const frame = ["/v1/account"]
 
-/** Of a page with operations that other people began, as the double's are: their names. */
+/** Of a page with operations that other people began, as here: their names. */
 const people = (org: string) => `/v1/orgs/${org}/members`
 
 layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it) => {
   it.effect("each page calls the API for what it shows, and for nothing else", () =>
     Effect.gen(function* () {
-      const { seen } = yield* ApiDouble
+      const { plane } = yield* Api
       const { browser, here, home, org, project } = yield* withProject("calls@example.com")
       const own = `/v1/projects/${project.id}`
       const branch = `/branches/${project.branch_id}`
@@ -40,9 +40,9 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
       }
       yield* go(() => browser.open(`${home}/projects`))
       for (const [page, calls] of Object.entries(expected)) {
-        const before = seen.length
+        plane.requests.length = 0
         assert.strictEqual((yield* go(() => browser.open(page))).status, 200, page)
-        const made = seen.slice(before).map(({ url }) => url.split("?")[0])
+        const made = plane.requests.map(({ path }) => path)
         assert.deepStrictEqual(made.toSorted(), [...calls].toSorted(), page)
       }
     })
@@ -50,7 +50,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
 
   it.effect("a page asks for the parts of its project that it shows, and for no others", () =>
     Effect.gen(function* () {
-      const { last } = yield* ApiDouble
+      const { last } = yield* Api
       const { browser, here, project } = yield* withProject("parts@example.com")
       const expected: Readonly<Record<string, string | null>> = {
         [here]: "branches,endpoints,operations,ip_allow",
@@ -63,15 +63,15 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
       }
       for (const [page, parts] of Object.entries(expected)) {
         assert.strictEqual((yield* go(() => browser.open(page))).status, 200, page)
-        const asked = new URL(last("GET", `/v1/projects/${project.id}/overview`)?.url ?? "", "http://api").searchParams
-        assert.strictEqual(asked.get("include"), parts, page)
+        const asked = last("GET", `/v1/projects/${project.id}/overview`)?.query
+        assert.strictEqual(asked?.get("include"), parts, page)
       }
     })
   )
 
   it.effect("a page's own calls do not wait for that of the frame", () =>
     Effect.gen(function* () {
-      const { arrival, held } = yield* ApiDouble
+      const { plane } = yield* Api
       const { browser, here, home, project } = yield* withProject("together@example.com")
       const own = `/v1/projects/${project.id}`
       const firstOf: Readonly<Record<string, string>> = {
@@ -87,18 +87,26 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
         [`${here}/ip-allow`]: `${own}/ip-allow/refusals`
       }
       for (const [page, path] of Object.entries(firstOf)) {
-        held.set("/v1/account", arrival(path))
+        let arrived = () => {}
+        const arrival = new Promise<void>((resolve) => {
+          arrived = resolve
+        })
+        plane.instead = async (asked) => {
+          if (asked.path === path) arrived()
+          if (asked.path === "/v1/account") await arrival
+          return undefined
+        }
         assert.strictEqual((yield* go(() => browser.open(page))).status, 200, page)
       }
-      held.clear()
+      plane.instead = undefined
     })
   )
 
   it.effect("the menu of projects has the newest, and the page of an older one is its own", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
-      const { open, org, project } = yield* withProject("older@example.com")
-      for (let more = 0; more < 40; more++) state.addProject(org, `newer-${more}`)
+      const { client, open, project } = yield* withProject("older@example.com")
+      for (let more = 0; more < 40; more++)
+        yield* go(() => client.projects.create({ name: `newer-${more}`, region: "eu-north" }))
       const { text } = yield* open("/settings")
       assert.include(text, project.id)
       assert.include(text, ">newer-39</a>")
@@ -109,11 +117,11 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
 
   it.effect("a part that the API leaves out is no empty list: the page says that the API does not answer", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
-      const { browser, here } = yield* withProject("left-out@example.com")
-      state.leavesOut = "ip_allow"
+      const { plane } = yield* Api
+      const { browser, here, project } = yield* withProject("left-out@example.com")
+      plane.edit(`/v1/projects/${project.id}/overview`, (body: object) => ({ ...body, ip_allow: undefined }))
       const page = yield* go(() => browser.send(here))
-      state.leavesOut = null
+      plane.instead = undefined
       assert.strictEqual(page.status, 503)
       assert.notInclude(page.text, "Any address")
     })

@@ -2,7 +2,7 @@
 import { assert, describe, layer, it as test } from "@effect/vitest"
 import { Effect } from "effect"
 import { landPath, onMap } from "../src/views/land.ts"
-import { ApiDouble } from "./support/ApiDouble.ts"
+import { Api } from "./support/Api.ts"
 import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
@@ -50,38 +50,51 @@ describe("the map", () => {
   })
 })
 
+/** The list of regions, with other ones. */
+const changed =
+  (change: (regions: ReadonlyArray<object>) => ReadonlyArray<object>) =>
+  ({ regions }: { readonly regions: ReadonlyArray<object> }) => ({ regions: change(regions) })
+
 layer(layerTestConsole(), { excludeTestServices: true })("regions", (it) => {
   it.effect("the page lists each region, and has a map when some have coordinates", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
+      const { plane } = yield* Api
       const { browser, home } = yield* signedInAs("traveller@example.com")
       const bare = yield* go(() => browser.open(`${home}/regions`))
       for (const part of ["eu-north", "us-west", "default"]) assert.include(bare.text, part)
       assert.notInclude(bare.text, "Map of the regions")
-      state.places.set("eu-north", { geo_lat: 60, geo_long: 18.5 })
+      plane.edit(
+        "/v1/regions",
+        changed(([first = {}, ...more]) => [{ ...first, geo_lat: 60, geo_long: 18.5 }, ...more])
+      )
       const mapped = yield* go(() => browser.open(`${home}/regions`))
       assert.include(mapped.text, 'aria-label="Map of the regions: eu-north"')
       assert.match(mapped.text, /<circle class="point" cx="198.5" cy="24"/)
       assert.include(mapped.text, "60.0° N, 18.5° E")
-      state.places.clear()
+      plane.instead = undefined
     })
   )
 
   it.effect("a new project asks for the region only when there are several", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
+      const { plane } = yield* Api
       const { browser, home } = yield* signedInAs("chooser@example.com")
       const several = yield* go(() => browser.open(`${home}/projects/new`))
       assert.match(several.text, /<input[^>]*name="region"[^>]*value="eu-north"[^>]*checked/)
       assert.notInclude(several.text, "Choose automatically")
-      const all = state.regions
-      state.regions = ["eu-north"]
+      plane.edit(
+        "/v1/regions",
+        changed((all) => all.slice(0, 1))
+      )
       const one = yield* go(() => browser.open(`${home}/projects/new`))
       assert.notInclude(one.text, 'name="region"')
       assert.include(one.text, "Its region is eu-north.")
-      state.regions = []
+      plane.edit(
+        "/v1/regions",
+        changed(() => [])
+      )
       assert.include((yield* go(() => browser.open(`${home}/projects/new`))).text, "No region is active")
-      state.regions = all
+      plane.instead = undefined
     })
   )
 })

@@ -4,12 +4,13 @@ import { assert, it, layer } from "@effect/vitest"
 import { NarthexClient } from "@narthex/api"
 import { Duration, Effect, Layer, Redacted, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { until as seen, within } from "../../../test/harness/eventually.ts"
+import { until as seen } from "../../../test/harness/eventually.ts"
+import { streaming } from "../../../test/support/HostedPlane.ts"
 import { ConsoleSettings } from "../src/ConsoleConfig.ts"
 import { Relays } from "../src/relay/Relays.ts"
 import { relayEvents } from "../src/relay/relayEvents.ts"
 import type { ConsoleSession } from "../src/sessions/ConsoleSession.ts"
-import { ApiDouble } from "./support/ApiDouble.ts"
+import { Api } from "./support/Api.ts"
 import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
@@ -45,8 +46,10 @@ const listen = (url: string, headers: Readonly<Record<string, string>>) =>
 layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
   it.effect("a relay passes bytes through unchanged, ids included, and requests bookmarks", () =>
     Effect.gen(function* () {
-      const { last, state } = yield* ApiDouble
+      const { last, plane } = yield* Api
       const { browser } = yield* signedInAs("stream@example.com")
+      const frames = ': ok\n\nid: 01J00000000000000000000001\nevent: operation.updated.v1\ndata: {"x":1}\n\n'
+      plane.instead = ({ path }) => (path === "/v1/events" ? streaming(frames) : undefined)
       const stream = yield* listen(`${browser.origin}/api/events?access_token=stolen&types=x`, {
         cookie: browser.cookieHeader,
         "last-event-id": "01J00000000000000000000000"
@@ -55,12 +58,10 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
       assert.match(stream.response.headers["content-type"] ?? "", /^text\/event-stream/)
       assert.strictEqual(stream.response.headers["cache-control"], "no-store, no-transform")
       assert.strictEqual(stream.response.headers["x-accel-buffering"], "no")
-      yield* stream.until(": ok\n\n")
-      const frame = 'id: 01J00000000000000000000001\nevent: operation.updated.v1\ndata: {"x":1}\n\n'
-      state.emit(frame)
-      assert.strictEqual(yield* stream.until("data:"), `: ok\n\n${frame}`)
+      plane.instead = undefined
+      assert.strictEqual(yield* stream.until("data:"), frames)
       const asked = last("GET", "/v1/events")
-      assert.strictEqual(asked?.url, "/v1/events?bookmarks=1")
+      assert.strictEqual(String(asked?.query), "bookmarks=1")
       assert.strictEqual(asked?.headers["last-event-id"], "01J00000000000000000000000")
       assert.strictEqual(asked?.headers.accept, "text/event-stream")
     })
@@ -68,19 +69,20 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
 
   it.effect("when the browser closes a relay, the stream of the API is closed", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
+      const { plane } = yield* Api
+      yield* go(() => seen("earlier streams to end", () => plane.streams === 0))
       const { browser } = yield* signedInAs("leaves@example.com")
       const stream = yield* listen(`${browser.origin}/api/events`, { cookie: browser.cookieHeader })
       yield* stream.until(": ok")
-      const closed = new Promise<void>((resolve) => state.streamClosed.push(resolve))
+      assert.strictEqual(plane.streams, 1)
       stream.response.destroy()
-      yield* go(() => within("the stream to end at the API", closed))
+      yield* go(() => seen("the stream to end at the API", () => plane.streams === 0))
     })
   )
 
   it.effect("a HEAD request is answered with the headers of a relay, and opens no stream at the API", () =>
     Effect.gen(function* () {
-      const { last } = yield* ApiDouble
+      const { last } = yield* Api
       const { browser } = yield* signedInAs("heads@example.com")
       const before = last("GET", "/v1/events")
       const answer = yield* go(() => browser.send("/api/events", { method: "HEAD" }))
@@ -93,11 +95,11 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
 
   it.effect("when the API ends a stream, the relay ends", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
+      const { plane } = yield* Api
       const { browser } = yield* signedInAs("ended@example.com")
       const stream = yield* listen(`${browser.origin}/api/events`, { cookie: browser.cookieHeader })
       yield* stream.until(": ok")
-      for (const open of state.streams) open.end()
+      plane.endStreams()
       yield* stream.end
       assert.isTrue(stream.response.complete)
     })
@@ -105,7 +107,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
 
   it.effect("sign-out ends the session's relays, and no others", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
+      const api = yield* Api
       const leaving = yield* signedInAs("out@example.com")
       const staying = yield* signedInAs("in@example.com")
       const ends = yield* listen(`${leaving.browser.origin}/api/events`, { cookie: leaving.browser.cookieHeader })
@@ -114,19 +116,20 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
       yield* stays.until(": ok")
       yield* go(() => leaving.browser.post("/sign-out", {}))
       yield* ends.end
-      state.emit(": still\n\n")
-      yield* stays.until(": still")
+      yield* go(() => api.project(staying.person, "shop"))
+      yield* stays.until("event: operation.updated.v1")
     })
   )
 
   it.effect("a relay does not outlive its token", () =>
     Effect.gen(function* () {
       // The cookie's token has expired, so the relay refreshes it and gets one that lives for five seconds.
-      const { state } = yield* ApiDouble
-      state.tokenLifetime = 5_000
+      const { plane } = yield* Api
+      const expires_at = new Date(Date.now() + 5000).toISOString()
+      plane.edit("/v1/auth/refresh", (body: object) => ({ ...body, expires_at }))
       const { browser } = yield* signedInAs("short@example.com", { expires_at: Date.now() })
       const stream = yield* listen(`${browser.origin}/api/events`, { cookie: browser.cookieHeader })
-      state.tokenLifetime = 15 * 60_000
+      plane.instead = undefined
       yield* stream.until(": ok")
       yield* stream.end
     })
@@ -134,16 +137,13 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
 
   it.effect("a project's stream is relayed, and projects of other organizations are not found", () =>
     Effect.gen(function* () {
-      const { last, state } = yield* ApiDouble
-      const { browser, org } = yield* signedInAs("project@example.com")
-      const mine = state.addProject(org, "mine")
-      const foreign = state.addProject(state.org("Other").id, "foreign")
+      const api = yield* Api
+      const { browser, person } = yield* signedInAs("project@example.com")
+      const mine = yield* go(() => api.project(person, "mine"))
+      const foreign = yield* go(() => api.foreign("foreign"))
       const stream = yield* listen(`${browser.origin}/api/projects/${mine.id}/events`, { cookie: browser.cookieHeader })
       yield* stream.until(": ok")
-      assert.strictEqual(
-        last("GET", `/v1/projects/${mine.id}/events`)?.url,
-        `/v1/projects/${mine.id}/events?bookmarks=1`
-      )
+      assert.strictEqual(String(api.last("GET", `/v1/projects/${mine.id}/events`)?.query), "bookmarks=1")
       for (const id of [foreign.id, "prj-nonsense", "..%2F..%2Fauth"]) {
         const refused = yield* go(() => browser.send(`/api/projects/${id}/events`))
         assert.strictEqual(refused.status, 404)

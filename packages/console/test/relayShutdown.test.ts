@@ -9,7 +9,7 @@ import { signedInAs } from "./support/signedIn.ts"
 it.live("shutdown of the console ends open relays and does not wait for the grace period", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
-    const context = yield* Layer.buildWithScope(layerTestConsole({}, Duration.hours(1)), scope)
+    const context = yield* Layer.buildWithScope(layerTestConsole({}, {}, Duration.hours(1)), scope)
     const stream = yield* Effect.gen(function* () {
       const { browser } = yield* signedInAs("open@example.com")
       const url = `${yield* consoleUrl}/api/events`

@@ -1,7 +1,7 @@
 /** The middleware: cross-site forms, headers, missing pages, an unreachable API. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ApiDouble } from "./support/ApiDouble.ts"
+import { Api } from "./support/Api.ts"
 import { Browser } from "./support/Browser.ts"
 import { consoleUrl, layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
@@ -20,12 +20,12 @@ layer(configured, { excludeTestServices: true })("every request", (it) => {
   for (const { headers, name, refused } of sources)
     it.effect(`a POST from ${name} is ${refused ? "refused" : "accepted"}`, () =>
       Effect.gen(function* () {
-        const { state } = yield* ApiDouble
-        const { browser, home, org } = yield* signedInAs("csrf@example.com")
-        const before = state.projects.size
+        const { browser, client, home, org } = yield* signedInAs("csrf@example.com")
+        const count = go(async () => (await client.projects.list({})).projects.length)
+        const before = yield* count
         const answer = yield* go(() => browser.post(`${home}/projects`, { name: name, region: "eu-north" }, headers))
         assert.strictEqual(answer.status, refused ? 403 : 303)
-        assert.strictEqual(state.projects.size - before, refused ? 0 : 1)
+        assert.strictEqual((yield* count) - before, refused ? 0 : 1)
         const switched = yield* go(() =>
           browser.send("/api/auth/switch-org", {
             method: "POST",
@@ -78,9 +78,9 @@ layer(configured, { excludeTestServices: true })("every request", (it) => {
 
   it.effect("no page has inline scripts or styles", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
-      const { browser, home, org } = yield* signedInAs("inline@example.com")
-      const project = state.addProject(org, "inline")
+      const api = yield* Api
+      const { browser, home, person } = yield* signedInAs("inline@example.com")
+      const project = yield* go(() => api.project(person, "inline"))
       const stranger = new Browser(yield* consoleUrl)
       const answers = yield* go(() =>
         Promise.all([

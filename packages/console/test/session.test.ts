@@ -1,10 +1,11 @@
 /** The session cookie: attributes, decryption, refresh of its token, end. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { ApiDouble } from "./support/ApiDouble.ts"
+import { problem } from "../../../test/support/HostedPlane.ts"
+import { Api } from "./support/Api.ts"
 import { Browser } from "./support/Browser.ts"
 import { consoleUrl, layerTestConsole } from "./support/Console.ts"
-import { sealed, signedInAs } from "./support/signedIn.ts"
+import { browserOf, sealed, signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 const setCookie = (headers: Headers, name: string) =>
@@ -34,7 +35,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
         assert.match(line, /; SameSite=Lax/)
         assert.match(line, /; Path=\//)
         assert.notMatch(line, /Domain|Secure/)
-        assert.notInclude(line, "token.")
+        assert.notInclude(line, "eyJhbGciOiJFZERTQ")
         assert.strictEqual(line.split(";")[0]?.split(".").length, 5, "a JWE in compact form")
         assert.match(setCookie(page.headers, "narthex-sign-in"), /Max-Age=0/)
       })
@@ -61,7 +62,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
 
   it.effect("requests with a token that is about to expire share one refresh and get a new cookie", () =>
     Effect.gen(function* () {
-      const { seen } = yield* ApiDouble
+      const { plane } = yield* Api
       const { browser, home, session } = yield* signedInAs("stale@example.com", {
         issued_at: Date.now() - 14 * 60_000,
         expires_at: Date.now() + 30_000
@@ -71,8 +72,8 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
         assert.strictEqual(page.status, 200)
         assert.notStrictEqual(setCookie(page.headers, "narthex"), "")
       }
-      const refreshes = seen.filter(
-        ({ headers, url }) => url === "/v1/auth/refresh" && headers.authorization === `Bearer ${session.access_token}`
+      const refreshes = plane.requests.filter(
+        ({ headers, path }) => path === "/v1/auth/refresh" && headers.authorization === `Bearer ${session.access_token}`
       )
       assert.strictEqual(refreshes.length, 1)
     })
@@ -80,12 +81,15 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
 
   it.effect("a token that has expired by the API's clock is refreshed and the page is requested again", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
+      const { last, plane } = yield* Api
       const { browser, home, session } = yield* signedInAs("skewed@example.com")
-      const held = state.held.get(session.access_token)
-      assert.isDefined(held)
-      state.held.set(session.access_token, { ...held, expires_at: Date.now() - 1 })
+      plane.instead = ({ headers, path }) =>
+        headers.authorization === `Bearer ${session.access_token}` && path !== "/v1/auth/refresh"
+          ? problem("token_expired")
+          : undefined
       const page = yield* go(() => browser.open(`${home}/projects`))
+      plane.instead = undefined
+      assert.isDefined(last("POST", "/v1/auth/refresh"))
       assert.strictEqual(page.status, 200)
     })
   )
@@ -103,9 +107,13 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
 
   it.effect("a session whose membership was removed continues in the personal organization", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
-      const team = state.org("Team")
-      const { browser, home, person } = yield* signedInAs("removed@example.com", { org_id: team.id })
+      const api = yield* Api
+      const { founder, person } = yield* go(async () => {
+        const founder = await api.team(await api.person("remover@example.com"), "Team")
+        return { founder, person: await api.join(founder, await api.person("removed@example.com"), "member") }
+      })
+      yield* go(() => founder.client.orgs.removeMember({ org_id: founder.org, user_id: person.id }))
+      const { browser, home } = yield* browserOf(person)
       const page = yield* go(() => browser.open(`${home}/projects`))
       assert.strictEqual(page.status, 404, "the team's page is not found for a former member")
       const landed = yield* go(() => browser.open("/projects"))
@@ -116,11 +124,11 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
 
   it.effect("an account that is no longer on the sign-in allowlist is refused at the refresh", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
+      const { plane } = yield* Api
       const { browser, home } = yield* signedInAs("dropped@example.com", { expires_at: Date.now() })
-      state.allowlist = []
+      plane.instead = ({ path }) => (path === "/v1/auth/refresh" ? problem("email_not_allowed") : undefined)
       const page = yield* go(() => browser.send(`${home}/projects`))
-      state.allowlist = null
+      plane.instead = undefined
       assert.strictEqual(page.status, 403)
       assert.match(setCookie(page.headers, "narthex"), /Max-Age=0/)
     })
@@ -128,7 +136,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
 
   it.effect("the API gets the console's token and the client address, and no header that the browser claims", () =>
     Effect.gen(function* () {
-      const { last } = yield* ApiDouble
+      const { last } = yield* Api
       const { browser, home } = yield* signedInAs("agent@example.com")
       const claims = {
         "user-agent": "Browser/1.0",
@@ -142,7 +150,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
       assert.strictEqual(headers["narthex-client-address"], "127.0.0.1")
       assert.strictEqual(headers["narthex-client-agent"], "Browser/1.0")
       assert.isUndefined(headers["x-forwarded-for"])
-      assert.match(headers.authorization ?? "", /^Bearer token\./)
+      assert.match(headers.authorization ?? "", /^Bearer eyJ/)
     })
   )
 })
@@ -175,7 +183,7 @@ layer(layerTestConsole({ console_url: "https://console.example", trusted_hops: 1
 
     it.effect("the reported client address is counted from the right of X-Forwarded-For", () =>
       Effect.gen(function* () {
-        const { last } = yield* ApiDouble
+        const { last } = yield* Api
         const { browser, home } = yield* signedInAs("hops@example.com", { cookie: "__Host-narthex" })
         const headers = { "x-forwarded-for": "198.51.100.1, 203.0.113.9" }
         yield* go(() => browser.send(`${home}/projects`, { headers }))

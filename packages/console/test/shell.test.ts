@@ -1,7 +1,7 @@
 /** What is around every page: policy, theme, places, the page of components, and the API away. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ApiDouble } from "./support/ApiDouble.ts"
+import { Api } from "./support/Api.ts"
 import { Browser } from "./support/Browser.ts"
 import { consoleUrl, layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
@@ -57,10 +57,10 @@ layer(layerTestConsole(), { excludeTestServices: true })("the shell", (it) => {
 
   it.effect("the places are those of the active organization, with projects and branches by name", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
-      const { browser, home, org } = yield* signedInAs("places@example.com")
-      const project = state.addProject(org, "storefront")
-      state.addProject(state.org("Other").id, "secret")
+      const api = yield* Api
+      const { browser, home, person } = yield* signedInAs("places@example.com")
+      const project = yield* go(() => api.project(person, "storefront"))
+      yield* go(() => api.foreign("secret"))
       const answer = yield* go(() => browser.send("/api/places"))
       const { places } = JSON.parse(answer.text)
       assert.deepInclude(places, { label: "storefront", kind: "Project", href: `${home}/projects/${project.id}` })
@@ -79,10 +79,10 @@ layer(layerTestConsole(), { excludeTestServices: true })("the shell", (it) => {
 
   it.effect("the breadcrumb of a project switches to another project", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
-      const { browser, home, org } = yield* signedInAs("switch@example.com")
-      const first = state.addProject(org, "first")
-      const second = state.addProject(org, "second")
+      const api = yield* Api
+      const { browser, home, person } = yield* signedInAs("switch@example.com")
+      const first = yield* go(() => api.project(person, "first"))
+      const second = yield* go(() => api.project(person, "second"))
       const { text } = yield* go(() => browser.open(`${home}/projects/${first.id}`))
       assert.match(text, /aria-label="Switch project"/)
       assert.include(text, `<a href="${home}/projects/${second.id}">second</a>`)

@@ -1,54 +1,38 @@
-/** A control plane with one operation, which has the status that the test gives it. */
-import { Envelope, OrgId, RegionId } from "@narthex/api"
-import { DateTime, Effect } from "effect"
-import { acme, at, project, shop } from "./records.ts"
-import { signedIn } from "./signedIn.ts"
+/** A project whose first operation runs until the test lets it end. */
+import { ComputeDriver, ComputeFailed, layerMemoryComputes } from "@narthex/core"
+import { Deferred, Effect, Layer } from "effect"
+import { withShop } from "./signedIn.ts"
 
-export const id = "01930000-0000-7000-8000-00000000dddd"
+/** Computes that make no branch before `free`. With `reason` the first attempt fails, with no retry if it is `last`. */
+const held = (free: Deferred.Deferred<void>, reason: string | null, last: boolean) => {
+  let attempts = 0
+  return Layer.effect(
+    ComputeDriver,
+    Effect.map(ComputeDriver, (driver) =>
+      ComputeDriver.of({
+        ...driver,
+        createBranch: (...args) => {
+          attempts += 1
+          return reason !== null && attempts === 1
+            ? Effect.fail(new ComputeFailed({ reason, retryable: !last }))
+            : Effect.andThen(Deferred.await(free), driver.createBranch(...args))
+        }
+      })
+    )
+  ).pipe(Layer.provide(layerMemoryComputes))
+}
 
-export const operation = (status: string, error: string | null = null) => ({
-  id,
-  project_id: shop,
-  branch_id: null,
-  endpoint_id: null,
-  action: "create_timeline",
-  status,
-  error,
-  failures_count: 0,
-  retry_at: null,
-  initiator: { type: "user", id: null, name: null },
-  created_at: at,
-  updated_at: at,
-  started_at: null,
-  finished_at: ["finished", "failed", "error", "cancelled", "skipped"].includes(status) ? at : null
+export const heldOperation = Effect.fnUntraced(function* (reason: string | null, last = false) {
+  const free = yield* Deferred.make<void>()
+  const world = yield* withShop({ computes: held(free, reason, last) })
+  const { id } = world.operation
+  const path = `/v1/projects/${world.shop}/operations/${id}`
+  return {
+    ...world,
+    id,
+    /** How often the command has read the operation. */
+    reads: () => world.plane.requests.filter((asked) => asked.path === path).length,
+    finish: Deferred.succeed(free, undefined),
+    watch: (more: ReadonlyArray<string> = []) => world.run(["operation", "watch", id, "--project", world.shop, ...more])
+  }
 })
-
-/** The operation runs, after an attempt that failed with `error`. `finish` ends it, and tells the streams. */
-export const heldOperation = (error: string | null) =>
-  Effect.gen(function* () {
-    const world = yield* signedIn
-    const now = { operation: operation("running", error), reads: 0 }
-    world.plane.instead = ({ path }) => {
-      if (path === `/v1/projects/${shop}`)
-        return { status: 200, body: { project: project({ id: shop, name: "shop", region: "eu" }) } }
-      if (path !== `/v1/projects/${shop}/operations/${id}`) return undefined
-      now.reads += 1
-      return { status: 200, body: { operation: now.operation } }
-    }
-    const finish = () => {
-      now.operation = operation("finished")
-      world.plane.send(
-        new Envelope({
-          id: "01JD0000000000000000000001",
-          type: "operation.updated.v1",
-          source: "operations",
-          org_id: OrgId.make(acme),
-          project_id: shop,
-          region_id: RegionId.make("eu"),
-          at: DateTime.makeUnsafe(at),
-          data: { operation_id: id, action: "create_timeline", status: "finished" }
-        })
-      )
-    }
-    return { ...world, id, now, finish }
-  })

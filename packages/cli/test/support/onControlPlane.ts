@@ -1,36 +1,27 @@
 /** The command line against a real control plane in this process: the whole API, in memory, on a socket. */
-import { createServer } from "node:http"
 import { Effect } from "effect"
-import { createControlPlane } from "narthex"
+import type { ControlPlaneOptions } from "narthex"
+import { HostedPlane } from "../../../../test/support/HostedPlane.ts"
 import { freshHome, runNarthex, type Setting } from "./runNarthex.ts"
 
-const listening = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const plane = await createControlPlane({ log: "off", limits: null, grace: 0 })
-    const server = createServer(plane.node)
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    const address = server.address()
-    if (address === null || typeof address === "string") throw new Error("The server has no port.")
-    return { plane, server, url: `http://127.0.0.1:${address.port}` }
-  }),
-  ({ plane, server }) =>
-    Effect.promise(async () => {
-      server.closeAllConnections()
-      server.close()
-      await plane.close()
-    })
-)
+/** The address of every client, as the control plane sees it. */
+export const clientAddress = "198.51.100.7"
+
+/** A control plane on which people sign in. */
+export const planeWithPeople = Effect.fnUntraced(function* (options: ControlPlaneOptions = {}) {
+  const plane = yield* HostedPlane.make({ clientAddress: () => clientAddress, ...options })
+  const signIn = async (subject: string, name = subject) => {
+    const email = `${subject}@example.com`
+    const person = await plane.product.people.ensure({ subject, email, email_verified: true, name })
+    const session = await plane.product.sessions.start(person)
+    return { person, session, client: plane.product.client(session) }
+  }
+  return { plane, url: plane.url, home: yield* freshHome, signIn }
+})
 
 /** Ada, with a key of her personal organization. `asPerson` runs a command with her session instead. */
 export const onControlPlane = Effect.gen(function* () {
-  const { plane, url } = yield* listening
-  const home = yield* freshHome
-  const signIn = async (subject: string) => {
-    const email = `${subject}@example.com`
-    const person = await plane.people.ensure({ subject, email, email_verified: true, name: subject })
-    const session = await plane.sessions.start(person)
-    return { person, session, client: plane.client(session) }
-  }
+  const { home, plane, signIn, url } = yield* planeWithPeople()
   const ada = yield* Effect.promise(() => signIn("ada"))
   const key = yield* Effect.promise(() => ada.client.apiKeys.create({ name: "cli" }))
   if (key.secret === null) return yield* Effect.die("the key has no secret")

@@ -51,9 +51,9 @@ const shownOf = ({ action, branch_id, endpoint_id, status }: ReturnType<typeof f
   }) satisfies OperationFilterShown
 
 const readOperations = ({ params, query }: ProjectAsked) => {
-  const cursor = query.get("cursor")
+  const cursor = query.get("cursor") || undefined
   return calling((api) =>
-    api.operations.list({ params, query: { ...filterIn(query), limit, ...(cursor === null ? {} : { cursor }) } })
+    api.operations.list({ params, query: { ...filterIn(query), limit, ...(cursor === undefined ? {} : { cursor }) } })
   )
 }
 

@@ -55,12 +55,19 @@ const correctable = refusedWith(
 
 /**
  * The new organization becomes the session's. If that fails, the organization exists and is in the menu; sending the
- * form again creates no second one.
+ * form again creates no second one. The API knows a form again in the organization in which it was sent.
  */
 const create = inActiveOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
     const name = form.text("name")
+    // The form was sent before, or another tab switched: the API would take its token for that of another form.
+    if (form.text("org_id") !== visit.frame.organization.id)
+      return yield* newPage(visit, {
+        status: 409,
+        name,
+        problem: "The organization has changed since this page was opened. Send the form again to create another one."
+      })
     return yield* Effect.gen(function* () {
       const body = yield* payload(Named, { name })
       const { organization } = yield* callOnce(form)(calling((api) => api.orgs.create({ payload: body })))

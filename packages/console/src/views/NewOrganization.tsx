@@ -21,7 +21,7 @@ export const NewOrganizationPage = ({ errors, form_token, frame, name, problem }
   <Page title="New organization" frame={frame} problem={problem} errors={errors} narrow>
     <Card id="new-organization" title="A place for a team">
       <form method="post" action="/orgs/new" class="stack slim">
-        <HiddenFields fields={{ form_token }} />
+        <HiddenFields fields={{ form_token, org_id: frame.organization.id }} />
         <Field
           name="name"
           label="Name"

@@ -1,15 +1,17 @@
 /** Endpoints and operations of a project. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
-import { ApiDouble } from "../support/ApiDouble.ts"
+import { ComputeDriver, ComputeFailed, layerMemoryComputes } from "@narthex/core"
+import { Deferred, Effect, Layer } from "effect"
+import { until } from "../../../../test/harness/eventually.ts"
+import { Api } from "../support/Api.ts"
 import { fieldIn } from "../support/Browser.ts"
 import { layerTestConsole } from "../support/Console.ts"
-import { withProject } from "../support/projectVisit.ts"
+import { go, withProject } from "../support/projectVisit.ts"
 
 layer(layerTestConsole(), { excludeTestServices: true })("endpoints", (it) => {
   it.effect("the form adds a read-only endpoint with a time-out", () =>
     Effect.gen(function* () {
-      const { here, open, post, project, sent } = yield* withProject("adds@example.com")
+      const { endpoints, here, open, post, project, sent } = yield* withProject("adds@example.com")
       const form = yield* open("/endpoints/new")
       const made = yield* post("/endpoints", {
         form_token: fieldIn(form, "form_token"),
@@ -22,7 +24,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("endpoints", (it) => {
         type: "read_only",
         suspend_timeout_seconds: -1
       })
-      const [endpoint] = project.endpoints
+      const [endpoint] = yield* endpoints
       assert.strictEqual(made.headers.get("location"), `${here}/endpoints/${endpoint?.id}?done=endpoint-added`)
       assert.match((yield* open("/endpoints")).text, /read only[\s\S]*?never/)
     })
@@ -66,30 +68,31 @@ layer(layerTestConsole(), { excludeTestServices: true })("endpoints", (it) => {
       const { post, project } = yield* withProject("second@example.com")
       const page = yield* post("/endpoints", { branch: project.branch_id, type: "read_write", timeout: "1800" })
       assert.strictEqual(page.status, 409)
-      assert.match(page.text, /role="alert"[\s\S]*The branch has a read-write endpoint\./)
+      assert.match(page.text, /role="alert"[\s\S]*read-write endpoint/)
       assert.match(page.text, /<option value="1800" selected>/)
     })
   )
 
   it.effect("an endpoint is disabled, enabled, timed out and deleted", () =>
     Effect.gen(function* () {
-      const { here, open, post, project } = yield* withProject("changes-endpoint@example.com")
+      const { endpoints, here, open, post, project, settled } = yield* withProject("changes-endpoint@example.com")
       yield* post("/endpoints", { branch: project.branch_id, type: "read_only", timeout: "300" })
-      const [endpoint] = project.endpoints
+      const [endpoint] = yield* endpoints
+      yield* settled
       const page = `/endpoints/${endpoint?.id}`
       const disabled = yield* post(`${page}/disable`, { return_to: `${here}/endpoints` })
       assert.strictEqual(disabled.headers.get("location"), `${here}/endpoints?done=endpoint-disabled`)
       assert.match((yield* open(page)).text, /disabled[\s\S]*>Enable</)
       yield* post(`${page}/enable`, {})
       yield* post(page, { timeout: "60" })
-      assert.deepInclude(endpoint, { disabled: false, timeout: 60 })
+      assert.deepInclude((yield* endpoints)[0], { disabled: false, suspend_timeout_seconds: 60 })
       assert.strictEqual((yield* post(page, { timeout: "soon" })).status, 422)
       for (const _ of ["once", "again"])
         assert.strictEqual(
           (yield* post(`${page}/delete`, {})).headers.get("location"),
           `${here}/endpoints?done=endpoint-deleted`
         )
-      assert.lengthOf(project.endpoints, 0)
+      assert.lengthOf(yield* endpoints, 0)
     })
   )
 
@@ -112,18 +115,76 @@ layer(layerTestConsole(), { excludeTestServices: true })("endpoints", (it) => {
   )
 })
 
-layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
-  const running = { id: "0198f3d2-7c1a-7b44-9c55-000000000002", action: "create_branch", status: "running" }
+/** Computes whose copies and removals of branches end when the test lets them, or fail. */
+const gate: { copies: "made" | "held" | "refused"; free: Deferred.Deferred<void> } = {
+  copies: "made",
+  free: Deferred.makeUnsafe()
+}
+const computes = Layer.effect(
+  ComputeDriver,
+  Effect.map(ComputeDriver, (driver) =>
+    ComputeDriver.of({
+      ...driver,
+      createBranch: (branch, parent) =>
+        gate.copies === "refused"
+          ? Effect.fail(new ComputeFailed({ reason: "The machine is full.", retryable: false }))
+          : Effect.andThen(gate.copies === "held" ? Deferred.await(gate.free) : Effect.void, () =>
+              driver.createBranch(branch, parent)
+            ),
+      deleteBranch: (branch) =>
+        Effect.andThen(gate.copies === "made" ? Effect.void : Deferred.await(gate.free), () =>
+          driver.deleteBranch(branch)
+        )
+    })
+  )
+).pipe(Layer.provide(layerMemoryComputes))
+
+/** A project, where `preview` is being made and `old` being deleted, which cannot be cancelled. */
+const withRunning = Effect.fnUntraced(function* (email: string) {
+  const visit = yield* withProject(email)
+  const { api, client, project, settled } = visit
+  const path = { project_id: project.id }
+  const create = (name: string) => go(() => client.branches.create({ ...path, name }))
+  const old = yield* create("old")
+  yield* settled
+  gate.copies = "held"
+  gate.free = Deferred.makeUnsafe()
+  yield* Effect.addFinalizer(() => {
+    gate.copies = "made"
+    return Deferred.succeed(gate.free, undefined)
+  })
+  const made = yield* create("preview")
+  const deleted = yield* go(() => client.branches.delete({ ...path, branch_id: old.branch.id }))
+  const [finished] = old.operations
+  const [running, promised] = [...made.operations, ...deleted.operations]
+  assert(finished !== undefined && running !== undefined && promised !== undefined)
+  for (const { id } of [running, promised])
+    yield* go(() =>
+      until("the operation to run", async () => {
+        const { operation } = await client.operations.get({ ...path, operation_id: id })
+        return operation.status === "running"
+      })
+    )
+  return {
+    ...visit,
+    create,
+    finished,
+    preview: made.branch,
+    promised,
+    running,
+    asked: () => api.last("GET", `/v1/projects/${project.id}/operations`)?.query
+  }
+})
+
+layer(layerTestConsole({}, { computes }), { excludeTestServices: true })("operations", (it) => {
   const said = (text: string) => text.replaceAll(/<[^>]+>/g, "")
-  const promised = { id: "0198f3d2-7c1a-7b44-9c55-000000000003", action: "delete_timeline", status: "running" }
 
   it.effect("are sentences with their state and duration, and what can be cancelled has a button", () =>
     Effect.gen(function* () {
-      const { open, project } = yield* withProject("operations@example.com")
-      project.operations.unshift(running, promised)
+      const { open, promised, running } = yield* withRunning("operations@example.com")
       const { text } = yield* open("/operations")
-      assert.match(said(text), /ada@example\.com is creating branch main/)
-      assert.match(text, /1\.2 s/)
+      assert.match(said(text), /operations@example\.com is creating branch preview/)
+      assert.match(text, /\d\.\d s/)
       assert.include(text, `${running.id}/cancel`)
       assert.notInclude(text, `${promised.id}/cancel`)
     })
@@ -131,24 +192,24 @@ layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
 
   it.effect("are filtered by a form whose choices stay in the address, its pages and its live updates", () =>
     Effect.gen(function* () {
-      const { here, open, project } = yield* withProject("filters@example.com")
-      const { last } = yield* ApiDouble
-      const failed = { ...running, status: "failed", error: "The machine is full." }
-      project.operations.unshift(promised, failed)
-      const asked = () =>
-        new URL(last("GET", `/v1/projects/${project.id}/operations`)?.url ?? "", "http://api").searchParams
-      assert.isFalse(asked().has("status"))
+      const { asked, create, here, open } = yield* withRunning("filters@example.com")
+      gate.copies = "refused"
+      const { branch, operations } = yield* create("failing")
+      const { product } = yield* Api
+      yield* go(async () => {
+        for (const operation of operations) await product.operations.waitFor(operation)
+      })
       const all = yield* open("/operations?status=&action=&branch=&endpoint=")
-      assert.deepStrictEqual([...asked().keys()], ["limit"])
-      assert.match(said(all.text), /is deleting project /)
+      assert.deepStrictEqual([...(asked()?.keys() ?? [])], ["limit"])
+      assert.match(said(all.text), /is deleting branch /)
       assert.notInclude(all.text, "Show all")
-      const query = `status=failed&action=create_branch&branch=${project.branch_id}`
+      const query = `status=error&action=create_branch&branch=${branch.id}`
       const { text } = yield* open(`/operations?${query}`)
-      const { action, branch_id, status } = Object.fromEntries(asked())
-      assert.deepStrictEqual([status, action, branch_id], ["failed", "create_branch", project.branch_id])
+      const { action, branch_id, status } = Object.fromEntries(asked() ?? [])
+      assert.deepStrictEqual([status, action, branch_id], ["error", "create_branch", branch.id])
       assert.include(text, "The machine is full.")
       assert.notMatch(said(text), /is deleting/)
-      for (const value of ["failed", "create_branch", project.branch_id])
+      for (const value of ["error", "create_branch", branch.id])
         assert.match(text, new RegExp(`<option value="${value}" selected>`))
       assert.include(text, `page="${here}/operations?${query.replaceAll("&", "&amp;")}"`)
       assert.include(text, `<a href="${here}/operations">Show all</a>`)
@@ -157,22 +218,24 @@ layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
 
   it.effect("are filtered by an endpoint, which is named by its branch and type", () =>
     Effect.gen(function* () {
-      const { here, open, post, project } = yield* withProject("filters-endpoint@example.com")
-      yield* post("/endpoints", { branch: project.branch_id, type: "read_only", timeout: "300" })
-      const [reader] = project.endpoints
-      assert(reader !== undefined)
-      project.operations.unshift({ ...running, endpoint_id: reader.id }, promised)
-      const { text } = yield* open(`/operations?endpoint=${reader.id}`)
-      assert.match(text, new RegExp(`<option value="${reader.id}" selected>main, read only</option>`))
+      const { client, here, open, project } = yield* withRunning("filters-endpoint@example.com")
+      const path = { project_id: project.id, branch_id: project.branch_id }
+      const { endpoint: reader } = yield* go(() => client.endpoints.create({ ...path, type: "read_only" }))
+      gate.copies = "held"
+      const copy = yield* go(() => client.branches.create({ project_id: project.id, name: "copy", endpoint: true }))
+      const [operation] = copy.operations
+      const { text } = yield* open(`/operations?endpoint=${copy.endpoint?.id}`)
+      assert.match(text, new RegExp(`<option value="${copy.endpoint?.id}" selected>copy, read and write</option>`))
+      assert.match(text, new RegExp(`<option value="${reader.id}">main, read only</option>`))
       assert.match(text, new RegExp(`<option value="${project.endpoint_id}">main, read and write</option>`))
-      assert.match(said(text), /is creating/)
+      assert.match(said(text), /(is creating|asked to create) branch copy/)
       assert.notMatch(said(text), /is deleting/)
-      const action = `/operations/${running.id}/cancel?endpoint=${reader.id}`
+      const action = `/operations/${operation?.id}/cancel?endpoint=${copy.endpoint?.id}`
       assert.include(text, `action="${here}${action}"`)
       const gone = `ep-${"0".repeat(26)}`
       const deleted = yield* open(`/operations?endpoint=${gone}`)
       assert.match(deleted.text, new RegExp(`<option value="${gone}" selected>ep-…000000`))
-      assert.match((yield* open("/operations?endpoint=..%2F..")).text, /is deleting/)
+      assert.match(said((yield* open("/operations?endpoint=..%2F..")).text), /is deleting/)
     })
   )
 
@@ -195,19 +258,18 @@ layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
 
   it.effect("a cancellation and its refusal keep the filter", () =>
     Effect.gen(function* () {
-      const { here, open, post, project } = yield* withProject("cancels-filtered@example.com")
-      project.operations.unshift(running, promised)
+      const { finished, here, open, post, running } = yield* withRunning("cancels-filtered@example.com")
       const page = yield* open("/operations?action=create_branch&status=running")
-      const action = `/operations/${running.id}/cancel?status=running&action=create_branch`
-      assert.include(page.text, `action="${here}${action.replaceAll("&", "&amp;")}"`)
-      const cancelled = yield* post(action, {})
+      const action = (id: string) => `/operations/${id}/cancel?status=running&action=create_branch`
+      assert.include(page.text, `action="${here}${action(running.id).replaceAll("&", "&amp;")}"`)
+      const cancelled = yield* post(action(running.id), {})
       assert.strictEqual(
         cancelled.headers.get("location"),
         `${here}/operations?status=running&action=create_branch&done=operation-cancelled`
       )
-      const late = yield* post(action, {})
+      const late = yield* post(action(finished.id), {})
       assert.strictEqual(late.status, 409)
-      assert.match(said(late.text), /No operation matches/)
+      assert.match(late.text, /role="alert">[^<]+/)
       assert.notMatch(said(late.text), /is deleting/)
       assert.match(late.text, /<option value="create_branch" selected>/)
     })
@@ -215,13 +277,12 @@ layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
 
   it.effect("one that runs is cancelled, and one that has ended says that it has", () =>
     Effect.gen(function* () {
-      const { here, post, project } = yield* withProject("cancels@example.com")
-      project.operations.unshift(running)
+      const { finished, here, post, running } = yield* withRunning("cancels@example.com")
       const cancelled = yield* post(`/operations/${running.id}/cancel`, {})
       assert.strictEqual(cancelled.headers.get("location"), `${here}/operations?done=operation-cancelled`)
-      const late = yield* post(`/operations/${running.id}/cancel`, {})
+      const late = yield* post(`/operations/${finished.id}/cancel`, {})
       assert.strictEqual(late.status, 409)
-      assert.match(late.text, /role="alert">The operation has ended\./)
+      assert.match(late.text, /role="alert">[^<]*(finished|ended)/)
     })
   )
 })

@@ -1,9 +1,13 @@
 /** The overview of a project: how one connects, who may connect, what happened. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ApiDouble } from "../support/ApiDouble.ts"
+import { problem } from "../../../../test/support/HostedPlane.ts"
 import { layerTestConsole } from "../support/Console.ts"
-import { withProject } from "../support/projectVisit.ts"
+import { go, withProject } from "../support/projectVisit.ts"
+
+interface Overview {
+  readonly operations: ReadonlyArray<object>
+}
 
 layer(layerTestConsole(), { excludeTestServices: true })("the overview of a project", (it) => {
   it.effect("shows how to connect without a password, for the program of the tab", () =>
@@ -38,40 +42,38 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
         ttl_seconds: 3600
       })
       assert.strictEqual(page.headers.get("cache-control"), "no-store")
-      for (const line of [
-        "psql 'postgresql://r:pw@host",
-        "DATABASE_URL=",
-        "new pg.Client(",
-        "psycopg.connect(",
-        "jdbc:"
-      ])
+      for (const line of ["psql 'postgresql://role_", "DATABASE_URL=", "new pg.Client(", "psycopg.connect(", "jdbc:"])
         assert.include(page.text.replaceAll("&quot;", '"'), line)
     })
   )
 
   it.effect("no password is created for a page that cannot be shown", () =>
     Effect.gen(function* () {
-      const { post, project, sent } = yield* withProject("lost@example.com")
+      const { client, post, project, sent } = yield* withProject("lost@example.com")
       const gone = "br-01jd0000000000000000000000"
       const page = yield* post("/credentials", { branch: gone, access: "read_only" })
       assert.strictEqual(page.status, 404)
       assert.strictEqual(sent("POST", `/branches/${gone}/credentials`), undefined)
-      assert.lengthOf(project.credentials, 0)
+      const branch = { project_id: project.id, branch_id: project.branch_id }
+      assert.deepStrictEqual((yield* go(() => client.branches.credentials(branch))).credentials, [])
     })
   )
 
   it.effect("every page shows names as text", () =>
     Effect.gen(function* () {
-      const { here, open, post, project } = yield* withProject("hostile@example.com")
+      const { api, branches, endpoints, here, open, post, project } = yield* withProject("hostile@example.com")
       const hostile = `"><script>alert('x')</script>`
       yield* post("/branches", { name: "preview", endpoint: "true" })
       yield* post("/ip-allow", { cidr: "127.0.0.0/8", label: hostile, hours: "" })
-      const [branch] = project.branches
-      const [endpoint] = project.endpoints
+      const [branch] = yield* branches
+      const [endpoint] = yield* endpoints
       assert(branch !== undefined && endpoint !== undefined)
-      project.name = hostile
-      branch.name = hostile
-      project.operations.unshift({ id: "0198f3d2-7c1a-7b44-9c55-000000000009", action: hostile, error: hostile })
+      const named = (it: Readonly<Record<string, unknown>>) => it["id"] === project.id || it["id"] === branch.id
+      api.reading((it) => ({
+        ...it,
+        ...(named(it) ? { name: hostile } : {}),
+        ...("action" in it ? { action: hostile, error: hostile } : {})
+      }))
       const one = [`/branches/${branch.id}`, `/branches/${project.branch_id}/credentials`, `/endpoints/${endpoint.id}`]
       const all = ["", "/branches", "/branches/new", "/sandboxes/new", "/endpoints", "/endpoints/new", "/operations"]
       for (const path of [...all, ...one, "/ip-allow", "/settings"]) {
@@ -81,15 +83,16 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
         assert.strictEqual(text.match(/<h1[ >]/g)?.length, 1, path)
       }
       const typed = yield* post("/delete", { typed: hostile })
+      api.plane.instead = undefined
       assert.strictEqual(typed.headers.get("location"), `${here.replace(/\/[^/]+$/, "")}?done=project-deleted`)
     })
   )
 
   it.effect("a branch without an endpoint says so and offers one, and no password", () =>
     Effect.gen(function* () {
-      const { here, open, post, project } = yield* withProject("bare-branch@example.com")
+      const { branches, here, open, post, project } = yield* withProject("bare-branch@example.com")
       yield* post("/branches", { name: "preview", parent: project.branch_id })
-      const [branch] = project.branches
+      const [branch] = yield* branches
       const { text } = yield* open(`?branch=${branch?.id}`)
       assert.match(text, /preview<\/b> has no endpoint/)
       assert.include(text, `href="${here}/endpoints/new?branch=${branch?.id}"`)
@@ -114,65 +117,64 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
 
   it.effect("says how many clients were refused in the last hour, with a link to them", () =>
     Effect.gen(function* () {
-      const { here, open, post, project } = yield* withProject("refused-lately@example.com")
-      const { last } = yield* ApiDouble
-      const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
-      project.refusals.push({ address: "198.51.100.7", count: 12, last_at: minutesAgo(5) })
+      const { api, here, open, post, project } = yield* withProject("refused-lately@example.com")
+      const { endpoint_id } = project
+      yield* go(() => api.refuse({ endpoint_id, address: "198.51.100.7", count: 12, minutes: 5 }))
       assert.notInclude((yield* open()).text, "in the last hour")
-      assert.isUndefined(last("GET", `/v1/projects/${project.id}/ip-allow/refusals`), "any address may connect")
+      const path = `/v1/projects/${project.id}/ip-allow/refusals`
+      assert.isUndefined(api.last("GET", path), "any address may connect")
       yield* post("/ip-allow", { cidr: "127.0.0.0/8", label: "", hours: "" })
       const link = `<a href="${here}/ip-allow#refusals">`
       assert.include((yield* open()).text, `${link}1 client was refused in the last hour</a>`)
-      const elsewhere = { address: "198.51.100.7", count: 1, endpoint_id: `ep-${"0".repeat(26)}` }
-      const six = { address: "2001:db8::7", count: 1, last_at: minutesAgo(50) }
-      project.refusals.push({ ...elsewhere, last_at: minutesAgo(6) }, six)
-      for (let n = 0; n < 97; n++)
-        project.refusals.push({ address: `203.0.113.${n}`, count: 1, last_at: minutesAgo(90) })
+      const clients = Array.from({ length: 99 }, (_, n) => ({ endpoint_id, address: `203.0.113.${n}` }))
+      const six = { endpoint_id, address: "2001:db8::7", minutes: 50 }
+      yield* go(() => api.refuse(six, ...clients.slice(2).map((it) => ({ ...it, minutes: 90 }))))
       assert.include((yield* open()).text, `${link}2 clients were refused in the last hour</a>`)
-      project.refusals.splice(3)
-      for (let n = 0; n < 97; n++)
-        project.refusals.push({ address: `203.0.113.${n}`, count: 1, last_at: minutesAgo(1) })
-      assert.include((yield* open()).text, `${link}99 or more clients were refused in the last hour</a>`)
-      project.refusals.length = 0
+      yield* go(() => api.refuse(...clients))
+      assert.include((yield* open()).text, `${link}100 or more clients were refused in the last hour</a>`)
+    })
+  )
+
+  it.effect("does not mention clients that were refused earlier", () =>
+    Effect.gen(function* () {
+      const { api, open, post, project } = yield* withProject("refused-before@example.com")
+      yield* post("/ip-allow", { cidr: "127.0.0.0/8", label: "", hours: "" })
+      const early = { endpoint_id: project.endpoint_id, address: "198.51.100.7", minutes: 90 }
+      yield* go(() => api.refuse(early))
       assert.notInclude((yield* open()).text, "in the last hour")
     })
   )
 
   it.effect("is shown without refused clients when the API does not list them", () =>
     Effect.gen(function* () {
-      const { open, post, project } = yield* withProject("refused-unknown@example.com")
+      const { api, open, post } = yield* withProject("refused-unknown@example.com")
       yield* post("/ip-allow", { cidr: "127.0.0.0/8", label: "", hours: "" })
-      project.lists_refusals = false
-      assert.match((yield* open()).text, /1 network, yours among them/)
+      api.plane.instead = ({ path }) => (path.endsWith("/refusals") ? problem("not_found") : undefined)
+      const { text } = yield* open()
+      api.plane.instead = undefined
+      assert.match(text, /1 network, yours among them/)
     })
   )
 
   it.effect("a member is called by the name of the list of members, on the overview and among the operations", () =>
     Effect.gen(function* () {
-      const { state } = yield* ApiDouble
-      const { open, org } = yield* withProject("namesake@example.com")
-      state.people.set("u", { id: "u", email: "grace@example.com", personal: "", pending: false })
-      state.orgs.get(org)?.members.set("u", "member")
+      const { open } = yield* withProject("namesake@example.com")
       for (const page of ["", "/operations"])
-        assert.match(
-          (yield* open(page)).text.replaceAll(/<[^>]+>/g, ""),
-          /grace@example\.com created project storefront/
-        )
+        assert.match((yield* open(page)).text.replaceAll(/<[^>]+>/g, ""), /Grace Hopper created project storefront/)
     })
   )
 
   it.effect("says what happened with names and how long it took, and why it failed", () =>
     Effect.gen(function* () {
-      const { open, project } = yield* withProject("history@example.com")
-      project.operations.unshift({
-        id: "0198f3d2-7c1a-7b44-9c55-000000000001",
-        action: "start_compute",
-        status: "failed",
-        error: "No machine has room."
+      const { api, open, project } = yield* withProject("history@example.com")
+      api.plane.edit(`/v1/projects/${project.id}/overview`, ({ operations, ...more }: Overview) => {
+        const failed = { action: "start_compute", status: "failed", error: "No machine has room.", finished_at: null }
+        return { ...more, operations: [{ ...operations[0], ...failed }, ...operations] }
       })
       const { text } = yield* open()
-      assert.match(text.replaceAll(/<[^>]+>/g, ""), /ada@example\.com created project storefront/)
-      assert.match(text, /, 1\.2 s</)
+      api.plane.instead = undefined
+      assert.match(text.replaceAll(/<[^>]+>/g, ""), /Grace Hopper created project storefront/)
+      assert.match(text, /, \d+\.\d s</)
       assert.match(text, /class="why">No machine has room\./)
     })
   )

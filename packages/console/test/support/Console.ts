@@ -1,14 +1,14 @@
-/** A console over real HTTP, with the API double and the development providers. */
+/** A console over real HTTP, with a control plane in memory and the development providers. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DevProviders } from "@narthex/dev-providers"
 import { ConfigProvider, Duration, Effect, Layer, Redacted, References } from "effect"
+import type { ControlPlaneOptions } from "narthex"
 import { type ConsoleConfig, ConsoleListener, callbackUrl, layerConsoleServer } from "../../src/index.ts"
-import { ApiDouble } from "./ApiDouble.ts"
+import { Api, consoleToken } from "./Api.ts"
 
 export const cookieKey = Redacted.make(new Uint8Array(32).fill(7))
-export const consoleToken = "console-token-of-the-tests"
 
 const directory = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "narthex-console-"))),
@@ -32,12 +32,10 @@ const providers = Layer.unwrap(
 const served = (more: Partial<ConsoleConfig>) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const double = yield* ApiDouble
+      const { plane } = yield* Api
       const { providers } = yield* DevProviders
-      for (const { id, issuer } of providers) double.state.issuers.set(id, issuer)
-      double.state.consoleToken = consoleToken
       return layerConsoleServer({
-        api_url: double.url,
+        api_url: plane.url,
         console_url: null,
         console_token: Redacted.make(consoleToken),
         cookie_key: cookieKey,
@@ -53,13 +51,16 @@ const served = (more: Partial<ConsoleConfig>) =>
     })
   )
 
-/** The console, the double and the providers, on free ports. */
-export const layerTestConsole = (more: Partial<ConsoleConfig> = {}, shutdown_grace = Duration.seconds(10)) =>
+/** The console, the API and the providers, on free ports. */
+export const layerTestConsole = (
+  more: Partial<ConsoleConfig> = {},
+  options: ControlPlaneOptions = {},
+  shutdown_grace = Duration.seconds(10)
+) =>
   served(more).pipe(
+    Layer.provideMerge(Api.layer(options)),
     Layer.provideMerge(providers),
-    Layer.provideMerge(
-      Layer.merge(ApiDouble.layer, ConsoleListener.layer({ host: "127.0.0.1", port: 0, shutdown_grace }))
-    ),
+    Layer.provideMerge(ConsoleListener.layer({ host: "127.0.0.1", port: 0, shutdown_grace })),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal"))
   )
 

@@ -1,7 +1,7 @@
 /** A signed-in browser: its cookie is encrypted as the console does, with the content that a test chooses. */
 import { Effect, Redacted } from "effect"
 import { EncryptJWT } from "jose"
-import { ApiDouble } from "./ApiDouble.ts"
+import { Api, type Someone } from "./Api.ts"
 import { Browser } from "./Browser.ts"
 import { consoleUrl, cookieKey } from "./Console.ts"
 
@@ -25,20 +25,18 @@ export const sealed = (content: CookieContent, purpose = "session", key = cookie
 
 let sessions = 0
 
-/** Signed in as `email`, in the personal organization unless another is given. */
-export const signedInAs = Effect.fnUntraced(function* (
-  email: string,
+/** A browser of this person, in the organization in which they act. */
+export const browserOf = Effect.fnUntraced(function* (
+  person: Someone,
   more: Partial<CookieContent> & { readonly cookie?: string } = {}
 ) {
-  const { state } = yield* ApiDouble
   const { cookie = "narthex", ...content } = more
-  const person = state.person(email)
-  const org = content.org_id ?? person.personal
+  const { client, org, token } = person
   const now = Date.now()
   sessions += 1
   const session = {
     id: `session-${sessions}`,
-    access_token: state.issue(person, org),
+    access_token: token,
     org_id: org,
     issued_at: now - 10_000,
     expires_at: now + 15 * 60_000,
@@ -47,5 +45,14 @@ export const signedInAs = Effect.fnUntraced(function* (
   }
   const browser = new Browser(yield* consoleUrl)
   browser.cookies.set(cookie, yield* sealed(session))
-  return { browser, person, org, session, home: `/orgs/${org}` }
+  return { browser, client, person, org, session, home: `/orgs/${org}` }
+})
+
+/** Signed in as `email`, in the personal organization. */
+export const signedInAs = Effect.fnUntraced(function* (
+  email: string,
+  more: Partial<CookieContent> & { readonly cookie?: string } = {}
+) {
+  const { person } = yield* Api
+  return yield* browserOf(yield* Effect.promise(() => person(email)), more)
 })
