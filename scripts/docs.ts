@@ -12,7 +12,6 @@ import { settingsMarkdown } from "@narthex/server"
 import { clientTypeModules } from "./clientTypes.ts"
 import { commandLineTables, commandsPage } from "./commands.ts"
 import { eventsPage } from "./events.ts"
-import { guideModules } from "./guides.ts"
 import { metricsPage } from "./metrics.ts"
 import { markdownTable } from "./pages/markdownTable.ts"
 import { pageLink } from "./pages/pageLink.ts"
@@ -180,8 +179,7 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage,
-  ...clientTypeModules,
-  ...guideModules
+  ...clientTypeModules
 }
 
 if (import.meta.main) {
