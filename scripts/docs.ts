@@ -12,7 +12,6 @@ import { settingsMarkdown } from "@narthex/server"
 import { clientTypeModules } from "./clientTypes.ts"
 import { commandLineTables, commandsPage } from "./commands.ts"
 import { eventsPage } from "./events.ts"
-import { guideModules } from "./guides.ts"
 import { matrixTable } from "./matrix.ts"
 import { metricsPage } from "./metrics.ts"
 import { markdownTable } from "./pages/markdownTable.ts"
@@ -183,8 +182,7 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": () => withTables("packages/cli/README.md", commandLineTables),
   "docs/design/authorization.md": () => withTables("docs/design/authorization.md", { matrix: matrixTable() }),
-  ...clientTypeModules,
-  ...guideModules
+  ...clientTypeModules
 }
 
 if (import.meta.main) {

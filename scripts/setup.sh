@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the packages of the lock file, which include the pinned Node runtime. Skips the step if it is up to date.
+# Installs the packages of the lock file, which include the pinned Node runtime, and renders the guides. Skips what is up
+# to date.
 set -eu
 cd "$(dirname "$0")/.."
 stamp=node_modules/.narthex-setup
@@ -9,3 +10,4 @@ if [ "$(cat "$stamp" 2>/dev/null || true)" != "$want" ]; then
   npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
   printf '%s' "$want" > "$stamp"
 fi
+node scripts/guides.ts

@@ -125,9 +125,8 @@ const statement =
 const specifiers = (source: string) =>
   [...source.matchAll(statement)].map((found) => found[1] ?? found[2] ?? found[3] ?? "")
 
-/** Guides are texts with programs in them, so their modules seem to import. */
 const files = (pattern: string) =>
-  globSync(pattern, { cwd: root }).filter((file) => !/(^|\/)(node_modules|dist|docs\/guides)\//.test(file))
+  globSync(pattern, { cwd: root }).filter((file) => !/(^|\/)(node_modules|dist)\//.test(file))
 
 const packageOf = (file: string) => file.split(sep)[1] ?? ""
 

@@ -27,9 +27,7 @@ export const examplesOf = (source: string): ReadonlyArray<readonly [line: number
 /** file below `folder` → program */
 export const typedPrograms = (): Readonly<Record<string, string>> => {
   const blocks = documentedBlocks.filter(({ language, page }) => language === "ts" && !isPart(page))
-  const modules = globSync("packages/*/{src,testing}/**/*.ts", { cwd: root }).filter(
-    (file) => !file.includes("docs/guides")
-  )
+  const modules = globSync("packages/*/{src,testing}/**/*.ts", { cwd: root })
   return Object.fromEntries(
     [
       ...blocks.map(({ at, text }) => [at, text] as const),

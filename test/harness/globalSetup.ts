@@ -4,6 +4,7 @@ import { once } from "node:events"
 import { resolve } from "node:path"
 import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
+import { renderGuides } from "../../scripts/guides.ts"
 import { startSharedPlatform } from "../support/SharedPlatform.ts"
 import { chromiumLaunch } from "./chromiumLaunch.ts"
 import { postgres, programs } from "./makers.ts"
@@ -36,6 +37,7 @@ const build: MakeResource = () => built("npm run build", ["scripts/build.ts", "-
 const libraries: MakeResource = () => built("tsc -b", ["node_modules/typescript/bin/tsc", "-b", "tsconfig.build.json"])
 
 export default async ({ provide }: TestProject) => {
+  renderGuides()
   const missing = missingInCi()
   if (missing.length > 0)
     throw new Error(

@@ -59,8 +59,6 @@ const statement = /^(?:import|export)\s(?:[\w*{}\s,$]*?from\s*)?"([^"]+)"|\bimpo
 const specifiersOf = ({ directory, manifest }: Package) =>
   new Set(
     globSync("{src,testing}/**/*.{ts,tsx}", { cwd: directory })
-      // Guides as text: what their blocks import is their reader's.
-      .filter((file) => !file.startsWith("src/docs/guides/"))
       .filter((file) => manifest.files.some((published) => file.startsWith(`${published}/`)) || file.startsWith("src/"))
       .flatMap((file) => [...readFileSync(join(directory, file), "utf8").matchAll(statement)])
       .map((found) => found[1] ?? found[2] ?? "")

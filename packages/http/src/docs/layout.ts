@@ -1,5 +1,5 @@
 /** The frame of every page of the documentation: head, navigation, and the way to the console. */
-import { escaped } from "./markdown.ts"
+import { escaped } from "./html.ts"
 
 export interface Place {
   readonly href: string

@@ -3,16 +3,16 @@ import { openApiDocument } from "@narthex/api"
 import { Effect } from "effect"
 import { ServerIdentity } from "../ServerIdentity.ts"
 import { type CachedPage, makeCachedPage } from "./CachedPage.ts"
-import { guidesOf } from "./guideTexts.ts"
+import { guides as rendered } from "./guides.generated.ts"
 import { document, icon, type Navigation } from "./layout.ts"
 import { groupsOf, guidePage, problemsPage, referencePage, startPage, tagPlaces } from "./pages.ts"
 import { style } from "./style.ts"
 
-export const makePages = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+export const makePages = Effect.fnUntraced(function* (names: ReadonlyArray<keyof typeof rendered>) {
   const { console_url } = yield* ServerIdentity
   const described = openApiDocument()
   const api: Readonly<Record<string, unknown>> = { ...described }
-  const guides = guidesOf(names)
+  const guides = names.map((name) => ({ name, ...rendered[name] }))
   const sheet = yield* makeCachedPage(style)
   const navigation: Navigation = {
     guides: guides.map(({ name, title }) => ({ href: `docs/guides/${name}`, label: title })),

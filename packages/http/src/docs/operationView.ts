@@ -1,5 +1,5 @@
 /** A call of the reference: what it does, what it takes, a sample, and what it answers. */
-import { codeBlock, escaped, inline, markdown } from "./markdown.ts"
+import { codeBlock, escaped, inline, paragraphs } from "./html.ts"
 import { bodyView, membersView, object, objects, text, typeOf } from "./schemaView.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -106,7 +106,7 @@ export const operationView = (call: Call, root: string): string => {
   return [
     `<section class="call" id="${escaped(id)}" aria-labelledby="${escaped(id)}-title">`,
     `<header><h3 id="${escaped(id)}-title"><a href="#${escaped(id)}">${inline(text(operation["summary"]))}</a></h3>${methodTag(method)}<code>${escaped(path)}</code></header>`,
-    markdown(text(operation["description"])),
+    paragraphs(text(operation["description"])),
     parameterRows(operation, ""),
     body["schema"] === undefined ? "" : `<h4>Body</h4>${isEmpty(body) ? "" : membersView(object(body["schema"]), "")}`,
     "<h4>Sample</h4>",

@@ -1,12 +1,21 @@
 /** The pages of the documentation as HTML bodies, made from the OpenAPI document, the problems and the guides. */
 import { problemCatalog } from "@narthex/api"
-import type { Guide } from "./guideTexts.ts"
+import { escaped, inline, paragraphs } from "./html.ts"
 import type { Page, Place } from "./layout.ts"
-import { escaped, inline, type LinkOf, markdown } from "./markdown.ts"
 import { type Call, methodTag, operationView } from "./operationView.ts"
 import { membersView, object, objects, text } from "./schemaView.ts"
 
 type Json = Readonly<Record<string, unknown>>
+
+export interface Guide {
+  /** The last part of its path. */
+  readonly name: string
+  readonly title: string
+  /** Its first paragraph, as HTML. */
+  readonly summary: string
+  /** The whole guide. */
+  readonly html: string
+}
 
 interface Group {
   readonly name: string
@@ -63,11 +72,11 @@ export const startPage = (document: Json, guides: ReadonlyArray<Guide>): Page =>
   title: "Overview",
   body: [
     "<h1>The Narthex API</h1>",
-    markdown(text(object(document["info"])["description"])),
+    paragraphs(text(object(document["info"])["description"])),
     `<h2 id="guides">Guides</h2><ul class="cards">${guides
       .map(
         ({ name, summary, title }) =>
-          `<li><a href="docs/guides/${name}"><strong>${escaped(title)}</strong><span>${inline(summary)}</span></a></li>`
+          `<li><a href="docs/guides/${name}"><strong>${escaped(title)}</strong><span>${summary}</span></a></li>`
       )
       .join("")}</ul>`,
     ...groupsOf(document).flatMap(({ name, tags }) => [
@@ -136,19 +145,4 @@ export const problemsPage = (): Page => ({
   ].join("\n")
 })
 
-/** Links between the guides, and to what else is served here. A page of the repository that is not served is text. */
-const guideLink: LinkOf = (target) => {
-  const [path = "", anchor] = target.split("#")
-  const at = anchor === undefined ? "" : `#${anchor}`
-  if (/^https:\/\//.test(target)) return target
-  if (path === "") return at
-  if (/^[\w-]+\.md$/.test(path)) return `${path.slice(0, -3)}${at}`
-  if (/^\.\.\/problems\.md$/.test(path)) return `../problems${at}`
-  return path === "../openapi.json" ? "../../openapi.json" : undefined
-}
-
-export const guidePage = ({ markdown: source, name, title }: Guide): Page => ({
-  path: `docs/guides/${name}`,
-  title,
-  body: markdown(source, guideLink)
-})
+export const guidePage = ({ html, name, title }: Guide): Page => ({ path: `docs/guides/${name}`, title, body: html })

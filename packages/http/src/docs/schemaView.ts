@@ -1,5 +1,5 @@
 /** Members of bodies as lists: name, type, whether it is needed, and what it means. Named schemas are linked. */
-import { escaped, inline } from "./markdown.ts"
+import { escaped, inline } from "./html.ts"
 
 type Json = Readonly<Record<string, unknown>>
 
