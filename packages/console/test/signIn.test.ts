@@ -141,7 +141,7 @@ layer(layerTestConsole({}, listed), { excludeTestServices: true })("sign-in by a
   )
 })
 
-layer(layerTestConsole(), { excludeTestServices: true })("sign-in, and what follows", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("pending accounts and sign-out", (it) => {
   it.effect("a pending account stays on /pending until it is enabled", () =>
     Effect.gen(function* () {
       const { pend, plane } = yield* Api

@@ -68,7 +68,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("endpoints", (it) => {
       const { post, project } = yield* withProject("second@example.com")
       const page = yield* post("/endpoints", { branch: project.branch_id, type: "read_write", timeout: "1800" })
       assert.strictEqual(page.status, 409)
-      assert.match(page.text, /role="alert"[\s\S]*read-write endpoint/)
+      assert.match(page.text, /role="alert"[\s\S]*The branch has a read-write endpoint already\./)
       assert.match(page.text, /<option value="1800" selected>/)
     })
   )
