@@ -18,7 +18,8 @@ export const nameOf = (node: number) => `node-${node}`
 export const etcdArguments = (directory: string, { etcd, etcdPeers }: Ports): ReadonlyArray<string> => {
   const [clients, peers] = [`http://${host}:${etcd}`, `http://${host}:${etcdPeers}`]
   return [
-    ...["--data-dir", `${directory}/etcd`, "--listen-client-urls", clients, "--advertise-client-urls", clients],
+    ...["--enable-v2", "--data-dir", `${directory}/etcd`],
+    ...["--listen-client-urls", clients, "--advertise-client-urls", clients],
     ...["--listen-peer-urls", peers, "--initial-advertise-peer-urls", peers, "--initial-cluster", `default=${peers}`]
   ]
 }
@@ -30,7 +31,8 @@ export const patroniSettings = (node: number, directory: string, binaries: strin
   return JSON.stringify({
     scope: "store",
     name: nameOf(node),
-    etcd3: { host: `${host}:${ports.etcd}` },
+    // Pitfall: `etcd3` with Patroni 3.0. A leader that hung takes its lock back when it goes on.
+    etcd: { host: `${host}:${ports.etcd}` },
     restapi: { listen: api, connect_address: api },
     bootstrap: {
       dcs: { ttl, loop_wait: 1, retry_timeout: 3, postgresql: { use_pg_rewind: true } },
