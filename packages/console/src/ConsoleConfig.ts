@@ -12,6 +12,8 @@ export interface SignInProvider {
   readonly client_id: string
   /** Absent for a public client, which only PKCE protects. */
   readonly client_secret?: Redacted.Redacted | undefined
+  /** How it sends its answer. Absent: in the address. */
+  readonly response_mode?: "query" | "form_post" | undefined
 }
 
 export interface ConsoleConfig {
@@ -61,5 +63,7 @@ export class ConsoleSettings extends Context.Service<
   }
 }
 
+export const callbackPath = "/sign-in/callback"
+
 /** The redirect URI of sign-in. It must be registered at each provider, character for character. */
-export const callbackUrl = (consoleUrl: string): string => `${new URL(consoleUrl).origin}/sign-in/callback`
+export const callbackUrl = (consoleUrl: string): string => `${new URL(consoleUrl).origin}${callbackPath}`

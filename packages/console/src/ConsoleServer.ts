@@ -8,7 +8,7 @@
 import { createServer, type Server } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
-import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
+import { HttpRouter, HttpServer, type HttpServerError, UrlParams } from "effect/http"
 import { layerConsole } from "./Console.ts"
 import type { ConsoleConfig } from "./ConsoleConfig.ts"
 import { Relays } from "./relay/Relays.ts"
@@ -56,6 +56,9 @@ export class ConsoleListener extends Context.Service<
     )
 }
 
+/** What traces redact of addresses: those of a callback have the code and the state of a sign-in. */
+const secretParameters = ["code", "state"]
+
 /** Serves the console on the bound port. With `console_url: null` the console's URL is the listener's. */
 export const layerConsoleServer = (
   config: Omit<ConsoleConfig, "console_url"> & { readonly console_url: string | null }
@@ -67,7 +70,8 @@ export const layerConsoleServer = (
         disableListenLog: true
       }).pipe(
         Layer.provide(NodeHttpServer.layerHttpServices),
-        Layer.provide(Layer.succeed(HttpServer.HttpServer, server))
+        Layer.provide(Layer.succeed(HttpServer.HttpServer, server)),
+        Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, secretParameters))
       )
       const endRelays = Layer.effectDiscard(
         Effect.flatMap(Relays, (relays) => Effect.addFinalizer(() => relays.endAll))

@@ -48,8 +48,6 @@ export const layerIdentityProviders = (providers: ReadonlyArray<OpenIdProvider>)
 
 /** The providers in the form of the console, whose client id is the first of each. */
 export const signInProviders = (providers: ReadonlyArray<OpenIdProvider>): ReadonlyArray<SignInProvider> =>
-  providers.flatMap(({ client_ids: [client_id], client_secret, id, issuer, name }) =>
-    client_id === undefined
-      ? []
-      : [{ id, name, issuer, client_id, ...(client_secret === undefined ? {} : { client_secret }) }]
+  providers.flatMap(({ client_ids: [client_id], client_secret, id, issuer, name, response_mode }) =>
+    client_id === undefined ? [] : [{ id, name, issuer, client_id, client_secret, response_mode }]
   )

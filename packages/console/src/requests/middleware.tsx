@@ -6,7 +6,7 @@ import { ClientHeaders } from "@narthex/api"
 import { Cause, Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { callerHeaders } from "../api/callerHeaders.ts"
-import { ConsoleSettings } from "../ConsoleConfig.ts"
+import { ConsoleSettings, callbackPath } from "../ConsoleConfig.ts"
 import { cookieName } from "../sessions/cookies.ts"
 import { MessagePage } from "../views/Landing.tsx"
 import { inTheme, page, problem } from "../web/answer.tsx"
@@ -44,7 +44,9 @@ const broken = (request: Request) =>
         { status: 500 }
       )
 
-const isReading = (method: string) => method === "GET" || method === "HEAD"
+/** The answer of an identity provider is posted by its page. A redirect makes it a GET. */
+const isReading = ({ method, url }: Request) =>
+  method === "GET" || method === "HEAD" || (method === "POST" && url === callbackPath)
 
 export const layerMiddleware = HttpRouter.middleware(
   Effect.gen(function* () {
@@ -61,7 +63,7 @@ export const layerMiddleware = HttpRouter.middleware(
     return (route) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
-        if (!isReading(request.method) && !isSameOriginRequest(request)) return crossSite(request)
+        if (!isReading(request) && !isSameOriginRequest(request)) return crossSite(request)
         return yield* Effect.provideService(route, ClientHeaders, callerOf(request)).pipe(
           Effect.catchCause((cause) =>
             Effect.gen(function* () {

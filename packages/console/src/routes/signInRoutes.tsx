@@ -4,7 +4,7 @@ import { Clock, Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type ApiRefused, calling } from "../api/ApiRefusal.ts"
 import { newFormToken } from "../api/formToken.ts"
-import { ConsoleSettings } from "../ConsoleConfig.ts"
+import { ConsoleSettings, callbackPath } from "../ConsoleConfig.ts"
 import { Relays } from "../relay/Relays.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { emailNotAllowedPage, notFoundPage, pageRefusals } from "../requests/refusals.tsx"
@@ -15,6 +15,7 @@ import { attemptLifetimeMillis, SignIn, SignInAttempt, type SignInFailed } from 
 import { currentSession, signedIn, withoutSession, withSession } from "../sessions/signedIn.ts"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../views/Landing.tsx"
 import { page, seeOther } from "../web/answer.tsx"
+import { Form } from "../web/Form.ts"
 import { returnPath, withReturn } from "../web/returnTo.ts"
 
 const queryOf = (url: string) => url.slice(url.indexOf("?") + 1 || url.length)
@@ -131,6 +132,24 @@ const finish = Effect.gen(function* () {
   return withoutCookie(yield* answered, "sign-in", secure, name)
 })
 
+/** The members of a provider's answer (RFC 6749 §4.1.2, RFC 9207). Others would put facts about a person in an address. */
+const answerMembers = ["code", "state", "iss", "error", "error_description", "error_uri"]
+
+/**
+ * The provider's page has posted its answer. The redirect makes it the answer of a GET.
+ *
+ * Pitfall: finishing the sign-in here. Browsers send no SameSite=Lax cookie with a form of another site, so there is no
+ * attempt to compare with.
+ */
+const posted = Effect.gen(function* () {
+  const { fields } = yield* Form.read
+  const members = answerMembers.flatMap((name) => {
+    const value = fields.get(name)
+    return value === null ? [] : [[name, value] satisfies [string, string]]
+  })
+  return seeOther(`${callbackPath}?${new URLSearchParams(members)}`)
+}).pipe(Effect.catch((failure) => Effect.succeed(pageRefusals.failed(failure))))
+
 /** Clears the cookie even when the API cannot revoke the session. API keys are kept. */
 const signOut = Effect.gen(function* () {
   const session = yield* currentSession
@@ -157,7 +176,8 @@ const pending = signedIn(pageRefusals)(() =>
 export const signInRoutes: ReadonlyArray<ConsoleRoute> = [
   { method: "GET", path: "/", answer: landing },
   { method: "GET", path: "/sign-in", answer: choose },
-  { method: "GET", path: "/sign-in/callback", answer: finish },
+  { method: "GET", path: callbackPath, answer: finish },
+  { method: "POST", path: callbackPath, answer: posted },
   { method: "GET", path: "/sign-in/:provider", answer: begin },
   { method: "POST", path: "/sign-out", answer: signOut },
   { method: "GET", path: "/pending", answer: pending }

@@ -3,7 +3,8 @@
  *
  * 1. `begin` makes the three secrets of the attempt and the provider's address to redirect to; the caller stores
  *    the attempt in an encrypted cookie for ten minutes.
- * 2. The provider sends the browser to `/sign-in/callback`.
+ * 2. The provider sends the browser to `/sign-in/callback`. With `response_mode=form_post` it posts a form there, which
+ *    is answered with a redirect to the same address with a query.
  * 3. `finish` compares the answer with the attempt and exchanges the code for an id token. The library checks state,
  *    `iss` (RFC 9207), nonce and the token's claims; the API verifies the token again, independently.
  *
@@ -88,16 +89,14 @@ export class SignIn extends Context.Service<
       const configured = Effect.fnUntraced(function* (id: string, step: "begin" | "finish") {
         const provider = providers.find((it) => it.id === id)
         if (provider === undefined) return yield* new UnknownProvider({ provider: id })
-        const kept = configurations.get(id)
-        if (kept !== undefined) return kept
-        const found = yield* attempting(id, step, () => discover(provider))
-        configurations.set(id, found)
-        return found
+        const configuration = configurations.get(id) ?? (yield* attempting(id, step, () => discover(provider)))
+        configurations.set(id, configuration)
+        return { configuration, provider }
       })
 
       return SignIn.of({
         begin: Effect.fn("SignIn.begin")(function* (id, returnTo) {
-          const configuration = yield* configured(id, "begin")
+          const { configuration, provider } = yield* configured(id, "begin")
           const attempt: SignInAttempt = {
             provider: id,
             state: openid.randomState(),
@@ -112,13 +111,14 @@ export class SignIn extends Context.Service<
             state: attempt.state,
             nonce: attempt.nonce,
             code_challenge: challenge,
-            code_challenge_method: "S256"
+            code_challenge_method: "S256",
+            ...(provider.response_mode === undefined ? {} : { response_mode: provider.response_mode })
           })
           return { attempt, location: location.href }
         }),
         finish: Effect.fn("SignIn.finish")(function* (attempt, query) {
           const id = attempt.provider
-          const configuration = yield* configured(id, "finish")
+          const { configuration } = yield* configured(id, "finish")
           const returned = new URL(`${callbackUrl(console_url)}?${query}`)
           const tokens = yield* attempting(id, "finish", () =>
             openid.authorizationCodeGrant(configuration, returned, {

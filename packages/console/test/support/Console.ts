@@ -15,21 +15,29 @@ const directory = Effect.acquireRelease(
   (path) => Effect.promise(() => rm(path, { recursive: true }))
 )
 
-const providers = Layer.unwrap(
-  Effect.gen(function* () {
-    const { url } = yield* ConsoleListener
-    const options = {
-      ports: [0, 0] as const,
-      host: "127.0.0.1",
-      clientId: "narthex-console",
-      redirectUris: [callbackUrl(url)],
-      dataDir: yield* directory
-    }
-    return DevProviders.layer(options).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))
-  })
-)
+/** Where the providers listen, and how they answer. */
+export interface TestProviders {
+  /** Default: the address of the console. With another one they are another site. */
+  readonly host?: string
+  readonly response_mode?: "form_post"
+}
 
-const served = (more: Partial<ConsoleConfig>) =>
+const providersAt = ({ host = "127.0.0.1" }: TestProviders) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { url } = yield* ConsoleListener
+      const options = {
+        ports: [0, 0] as const,
+        host,
+        clientId: "narthex-console",
+        redirectUris: [callbackUrl(url)],
+        dataDir: yield* directory
+      }
+      return DevProviders.layer(options).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))
+    })
+  )
+
+const served = (more: Partial<ConsoleConfig>, { response_mode }: TestProviders) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const { plane } = yield* Api
@@ -43,7 +51,8 @@ const served = (more: Partial<ConsoleConfig>) =>
           id,
           name,
           issuer,
-          client_id: client_ids[0] ?? ""
+          client_id: client_ids[0] ?? "",
+          response_mode
         })),
         trusted_hops: 0,
         ...more
@@ -55,11 +64,12 @@ const served = (more: Partial<ConsoleConfig>) =>
 export const layerTestConsole = (
   more: Partial<ConsoleConfig> = {},
   options: ControlPlaneOptions = {},
-  shutdown_grace = Duration.seconds(10)
+  shutdown_grace = Duration.seconds(10),
+  providers: TestProviders = {}
 ) =>
-  served(more).pipe(
+  served(more, providers).pipe(
     Layer.provideMerge(Api.layer(options)),
-    Layer.provideMerge(providers),
+    Layer.provideMerge(providersAt(providers)),
     Layer.provideMerge(ConsoleListener.layer({ host: "127.0.0.1", port: 0, shutdown_grace })),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal"))
   )

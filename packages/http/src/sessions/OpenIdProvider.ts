@@ -33,6 +33,9 @@ const text = (most: number) =>
     Schema.makeFilter((value) => (value.trim() !== "" && value.length <= most) || `must have 1 to ${most} characters`)
   )
 
+/** How the provider sends its answer to the console: in the address, or in a form that it posts. */
+export const ResponseMode = Schema.Literals(["query", "form_post"])
+
 export const OpenIdProvider = Schema.Struct({
   id: Schema.String.check(
     Schema.makeFilter(
@@ -53,7 +56,8 @@ export const OpenIdProvider = Schema.Struct({
   algorithms: Schema.optionalKey(
     Schema.Array(SigningAlgorithm).check(Schema.makeFilter((list) => list.length > 0 || "must name an algorithm"))
   ),
-  email_trust: Schema.optionalKey(EmailTrust)
+  email_trust: Schema.optionalKey(EmailTrust),
+  response_mode: Schema.optionalKey(ResponseMode)
 })
 export type OpenIdProvider = typeof OpenIdProvider.Type
 

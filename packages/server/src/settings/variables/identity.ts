@@ -11,7 +11,7 @@ export const identity = {
     "NARTHEX_PROVIDERS",
     forms.providers,
     "none (`npm start`: the development providers)",
-    'OpenID Connect providers, as JSON: [{"id","name","issuer","client_ids":[…],"client_secret"?,"algorithms"?,"email_trust"?: "email_verified"|"never"}]. Issuers are https; http on loopback only.'
+    'OpenID Connect providers, as JSON: [{"id","name","issuer","client_ids":[…],"client_secret"?,"algorithms"?,"email_trust"?: "email_verified"|"never","response_mode"?: "query"|"form_post"}]. Apple needs form_post. Issuers are https; http on loopback only.'
   ),
   dev_providers: {
     mode: optional(
