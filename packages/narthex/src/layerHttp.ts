@@ -7,8 +7,8 @@
 import { FetchServer, layerDrainFirst, readBasePath } from "@narthex/http/web"
 import { Duration, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { anything, type Members, optional, problemOfMembers, text } from "./failures/Form.ts"
 import { invalidOptions } from "./failures/failures.ts"
+import { anything, objectOf, optional, problemOf, text } from "./failures/forms.ts"
 
 export interface HttpOptions {
   /** Where the API is mounted, for example `/control`. Default: at the root, where every path that is not the host's goes to it. */
@@ -30,14 +30,13 @@ const handling = (server: FetchServer["Service"], prefix: string) =>
     return HttpServerResponse.fromWeb(response)
   })
 
-const httpMembers: Members<HttpOptions> = { basePath: optional(text), grace: optional(anything) }
+const httpForm = objectOf<HttpOptions>({ basePath: optional(text), grace: anything })
+
+const graceForm = objectOf<Pick<HttpOptions, "grace">>({ grace: anything })
 
 /** The options as they are used (N3). */
-const readOptions = Effect.fnUntraced(function* (
-  options: HttpOptions,
-  members: Partial<typeof httpMembers> = httpMembers
-) {
-  const problem = problemOfMembers<object>("options", options, members)
+const readOptions = Effect.fnUntraced(function* (options: HttpOptions, form = httpForm) {
+  const problem = problemOf("options", options, form)
   if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
   const prefix = readBasePath(options.basePath ?? "")
   if (prefix === undefined)
@@ -78,4 +77,4 @@ export const layerHttp = (options: HttpOptions = {}) =>
  * with the code `invalid_options`.
  */
 export const layerDraining = (options: Pick<HttpOptions, "grace"> = {}) =>
-  Layer.unwrap(Effect.map(readOptions(options, { grace: httpMembers.grace }), ({ grace }) => layerDrainFirst(grace)))
+  Layer.unwrap(Effect.map(readOptions(options, graceForm), ({ grace }) => layerDrainFirst(grace)))

@@ -6,8 +6,8 @@ import type { SessionJson } from "@narthex/api"
 import { type Faults, SimulatedTime, simulatedParts } from "@narthex/core/testing"
 import { Clock, Duration, Effect, Exit, Layer, Predicate, Scope } from "effect"
 import { type ControlPlane, startControlPlane } from "./ControlPlane.ts"
-import { type Form, type Members, objectOf, optional, problemOf, record } from "./failures/Form.ts"
 import { invalidOptions } from "./failures/failures.ts"
+import { expecting, isRecord, objectOf, optional, problemOf } from "./failures/forms.ts"
 import { makeSimulatedFollow, type SimulatedFollow } from "./host/simulatedFollow.ts"
 import type { ControlPlaneOptions } from "./options/ControlPlaneOptions.ts"
 
@@ -39,28 +39,25 @@ export interface SimulatedControlPlane extends ControlPlane {
   readonly client: ControlPlane["client"]
 }
 
-const part: Form = {
-  name: "a number from 0 to 1",
-  has: (it) => Predicate.isNumber(it) && it >= 0 && it <= 1
-}
-const faultForms: Members<Faults> = {
-  compute: optional(part),
-  compute_delay: optional({ name: "a Duration of Effect such as Duration.seconds(5)", has: Duration.isDuration }),
-  storage: optional(part)
-}
-const ownForms = {
-  seed: optional({ name: "a whole number", has: Number.isInteger }),
-  faults: optional(objectOf(faultForms))
-}
+const part = expecting("a number from 0 to 1", (it) => Predicate.isNumber(it) && it >= 0 && it <= 1)
+const faultsForm = optional(
+  objectOf<Faults>({
+    compute: optional(part),
+    compute_delay: optional(expecting("a Duration of Effect such as Duration.seconds(5)", Duration.isDuration)),
+    storage: optional(part)
+  })
+)
+const optionsForm = expecting("an object", isRecord)
+const seedForm = optional(expecting("a whole number", Number.isInteger))
 
 /** The options, unless one is wrong that `createControlPlane` does not get. */
 const checked = (options: SimulateOptions): SimulateOptions => {
   const replaced = ["storage", "computes", "identity"].find((name) => name in Object(options))
   const problem =
     replaced === undefined
-      ? (problemOf("options", options, record) ??
-        problemOf("seed", options.seed, ownForms.seed) ??
-        problemOf("faults", options.faults, ownForms.faults))
+      ? (problemOf("options", options, optionsForm) ??
+        problemOf("seed", options.seed, seedForm) ??
+        problemOf("faults", options.faults, faultsForm))
       : `${replaced}: a simulation brings its own. Use createControlPlane to test with another one.`
   if (problem !== undefined) throw invalidOptions(problem)
   return options
@@ -91,7 +88,7 @@ export const simulate = async (given: SimulateOptions = {}): Promise<SimulatedCo
   })
   // What is not an object of options is the control plane's to refuse.
   const client: ControlPlane["client"] = (credential, rest = {}) =>
-    plane.client(credential, record.has(rest) ? { retries: false, ...rest } : rest)
+    plane.client(credential, isRecord(rest) ? { retries: false, ...rest } : rest)
   const inTime = <A>(use: (time: SimulatedTime["Service"]) => Effect.Effect<A>) =>
     Effect.runPromise(Effect.provideContext(Effect.flatMap(SimulatedTime, use), world))
 

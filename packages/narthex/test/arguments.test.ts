@@ -190,7 +190,7 @@ const wrongs: ReadonlyArray<Wrong> = [
   input(
     "people.ensure({ get subject() })",
     (cp) => cp.people.ensure(breaking("subject")),
-    "identity.subject: reading it"
+    "identity: reading it failed"
   ),
   input("sessions.start({ get id() })", (cp) => cp.sessions.start(breaking("id")), "person: reading it failed"),
   target("require('read', { get project_id() })", (_, { caller }) => caller.require("read", breaking("project_id"))),
@@ -225,7 +225,7 @@ const wrongs: ReadonlyArray<Wrong> = [
           signal: Object.assign(breaking("aborted"), { addEventListener: () => {}, removeEventListener: () => {} })
         })
       ),
-    "subscription.signal: reading it failed"
+    "subscription: reading it failed"
   ),
   input(
     "events.subscribe({ signal that takes no listener })",

@@ -24,28 +24,28 @@ describe("a client in the process", () => {
     await using cp = await createControlPlane({ log: "off" })
     await using world = await simulate()
     const wrongs: ReadonlyArray<readonly [given: ReadonlyArray<unknown>, says: string]> = [
-      [[null], "credential: expected an API key"],
-      [[42], "credential: expected an API key"],
-      [[{}], "credential: expected an API key"],
-      [[{ access_token: 1 }], "credential: expected an API key"],
+      [[null], "credential: Expected an API key"],
+      [[42], "credential: Expected an API key"],
+      [[{}], "credential: Expected an API key"],
+      [[{ access_token: 1 }], "credential: Expected an API key"],
       [["nsk_x", null], "options: expected an object with headers, onRefresh, retries, not null"],
       [["nsk_x", 5], "options: expected an object"],
       [["nsk_x", { retry: 1 }], "options.retry: there is no such member"],
       [["nsk_x", { baseUrl: "http://elsewhere.example" }], "options.baseUrl: there is no such member"],
-      [["nsk_x", { retries: null }], "options.retries: expected false or an object"],
-      [["nsk_x", { retries: true }], "options.retries: expected false or an object"],
-      [["nsk_x", { retries: 3 }], "options.retries: expected false or an object"],
-      [["nsk_x", { retries: { time: 3 } }], "options.retries.time: there is no such member"],
-      [["nsk_x", { retries: { times: "3" } }], "options.retries.times: expected a whole number from 0"],
-      [["nsk_x", { retries: { times: 0.5 } }], "options.retries.times: expected a whole number from 0"],
-      [["nsk_x", { retries: { within: Number.NaN } }], "options.retries.within: expected a number from 0"],
-      [["nsk_x", { headers: null }], "options.headers: expected an object"],
-      [["nsk_x", { headers: "x-a: b" }], "options.headers: expected an object"],
-      [["nsk_x", { headers: new Headers({ a: "b" }) }], "options.headers: expected an object"],
-      [["nsk_x", { headers: { a: 5 } }], "options.headers.a: expected text that a header can have"],
-      [["nsk_x", { headers: { a: "b\nc" } }], "options.headers.a: expected text that a header can have"],
-      [["nsk_x", { headers: { "a b": "c" } }], "options.headers: expected names"],
-      [["nsk_x", { onRefresh: null }], "options.onRefresh: expected a function"]
+      [["nsk_x", { retries: null }], "retries: Expected false or an object with times, delay, attempt, within"],
+      [["nsk_x", { retries: true }], "retries: Expected false or an object with times, delay, attempt, within"],
+      [["nsk_x", { retries: 3 }], "retries: Expected false or an object with times, delay, attempt, within"],
+      [["nsk_x", { retries: { time: 3 } }], "retries.time: There is no such member"],
+      [["nsk_x", { retries: { times: "3" } }], "retries.times: Expected a whole number from 0"],
+      [["nsk_x", { retries: { times: 0.5 } }], "retries.times: Expected a whole number from 0"],
+      [["nsk_x", { retries: { within: Number.NaN } }], "retries.within: Expected a number of milliseconds from 0"],
+      [["nsk_x", { headers: null }], "headers: Expected an object with names of headers"],
+      [["nsk_x", { headers: "x-a: b" }], "headers: Expected an object with names of headers"],
+      [["nsk_x", { headers: new Headers({ a: "b" }) }], "headers: Expected an object with names of headers"],
+      [["nsk_x", { headers: { a: 5 } }], "headers: Expected an object with names of headers"],
+      [["nsk_x", { headers: { a: "b\nc" } }], "headers: Expected an object with names of headers"],
+      [["nsk_x", { headers: { "a b": "c" } }], "headers: Expected an object with names of headers"],
+      [["nsk_x", { onRefresh: null }], "onRefresh: Expected a function"]
     ]
     const said: Array<string> = []
     for (const [given, says] of wrongs)

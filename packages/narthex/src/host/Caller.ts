@@ -19,10 +19,10 @@ import {
   requireOwn
 } from "@narthex/core"
 import { DateTime, Effect, Predicate, Redacted, Schema } from "effect"
-import { type Members, nameOf, optional, orNull, reading, record, text } from "../failures/Form.ts"
 import { hostFailure } from "../failures/failures.ts"
+import { isRecord, nameOf, objectOf, optional, orNull, reading, text } from "../failures/forms.ts"
 import { placing } from "../failures/placing.ts"
-import { invalidInput, requireForm, requireMembers } from "./inputs.ts"
+import { invalidInput, requireForm } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 /** The object that a permission is asked for. Branches, endpoints and operations are named with their project. */
@@ -84,7 +84,7 @@ const targets: Record<keyof RequiredOf, true> = {
 const misnamed = (target: object): string | undefined =>
   reading("target", () => {
     const names = Object.keys(targets).join(", ")
-    if (!record.has(target)) return `target: expected an object with ${names}, not ${nameOf(target)}.`
+    if (!isRecord(target)) return `target: expected an object with ${names}, not ${nameOf(target)}.`
     const wrong = Object.entries(target).find(([name, id]) => !Object.hasOwn(targets, name) || typeof id !== "string")
     return wrong === undefined ? undefined : `${wrong[0]}: expected the id of an object as ${names}.`
   })
@@ -94,7 +94,7 @@ export interface AuthenticateOptions {
   readonly address?: string | null
 }
 
-const optionMembers: Members<AuthenticateOptions> = { address: optional(orNull(text)) }
+const optionForm = objectOf<AuthenticateOptions>({ address: optional(orNull(text)) })
 
 /**
  * The caller of a credential: an API key or a session token, alone or as the header `Bearer …`, as the request has it:
@@ -174,7 +174,7 @@ const refused = Effect.fail(new InvalidCredential({}))
 const authenticating = (credential: string | null | undefined, options: AuthenticateOptions | undefined) => {
   if (credential === undefined || credential === null) throw unauthenticated()
   requireForm("credential", credential, text)
-  if (options !== undefined) requireMembers("options", options, optionMembers)
+  if (options !== undefined) requireForm("options", options, optionForm)
   const token = tokenOf(credential)
   const address = options?.address ?? null
   return token === undefined

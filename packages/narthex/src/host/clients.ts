@@ -12,14 +12,16 @@ import {
 } from "@narthex/api"
 import { Context } from "effect"
 import { hostFailure } from "../failures/failures.ts"
-import { aCredential, clientMembers } from "./clientForms.ts"
-import { requireForm, requireMembers } from "./inputs.ts"
+import { anything, objectOf } from "../failures/forms.ts"
+import { requireForm } from "./inputs.ts"
+
+type OwnOptions = Pick<ClientOptions, "headers" | "onRefresh" | "retries">
+
+/** The client of the API says what their values are. Its other options are this process's. */
+const ownOptions = objectOf<OwnOptions>({ headers: anything, onRefresh: anything, retries: anything })
 
 /** Makes a client that acts for a session or an API key; without either, for no one. */
-export type MakeClient = (
-  credential?: string | Pick<SessionJson, "access_token">,
-  options?: Pick<ClientOptions, "headers" | "onRefresh" | "retries">
-) => Client
+export type MakeClient = (credential?: string | Pick<SessionJson, "access_token">, options?: OwnOptions) => Client
 
 type Fetch = (request: Request) => Promise<Response>
 
@@ -34,19 +36,18 @@ export const makeClients = (
 ): MakeClient => {
   const client: MakeClient = (credential, options = {}) => {
     try {
-      requireForm("credential", credential, aCredential)
-      requireMembers("options", options, clientMembers)
+      requireForm("options", options, ownOptions)
+      const retries = options.retries === undefined ? defaults.retries : options.retries
+      return createClient({
+        ...options,
+        ...(retries === undefined ? {} : { retries }),
+        baseUrl: `${origin}${basePath}`,
+        fetch,
+        ...(credential === undefined ? {} : { credential })
+      })
     } catch (error) {
       throw place(error, "client", siteOf(client))
     }
-    const retries = options.retries ?? defaults.retries
-    return createClient({
-      ...options,
-      ...(retries === undefined ? {} : { retries }),
-      baseUrl: `${origin}${basePath}`,
-      fetch,
-      ...(credential === undefined ? {} : { credential })
-    })
   }
   return client
 }

@@ -13,9 +13,9 @@ import {
 } from "@narthex/core"
 import { type Context, Deferred, Effect, Exit, Schema, Scope, Stream } from "effect"
 import type { Services } from "../composition/layerControlPlane.ts"
-import { leftOut, type Members, optional, signal as signalForm, text, texts } from "../failures/Form.ts"
 import { toFailure } from "../failures/failures.ts"
-import { invalidInput, requireMembers } from "./inputs.ts"
+import { leftOut, objectOf, optional, signal as signalForm, text, texts } from "../failures/forms.ts"
+import { invalidInput, requireForm } from "./inputs.ts"
 
 export interface Subscription {
   readonly org_id: string
@@ -52,14 +52,14 @@ const itemOf = (followed: Followed): HostItem =>
     ? { kind: "gap", reason: followed.reason }
     : { kind: "event", event: encode(followed.envelope) }
 
-const members: Members<Subscription> = {
+const subscriptionForm = objectOf<Subscription>({
   org_id: text,
   // `undefined` is more likely a forgotten id, and would deliver what happens in every project.
   project_id: leftOut(text),
   types: optional(texts),
   after: optional(text),
   signal: optional(signalForm)
-}
+})
 
 /** A loop whose first step rejects. */
 const failing = (error: unknown): AsyncIterable<HostItem> => ({
@@ -96,7 +96,7 @@ const endings = (signal: AbortSignal | undefined, closed: AbortSignal) => {
 
 export const makeEvents = (context: Context.Context<Services>, closed: AbortSignal): Events => {
   const follow = (subscription: Subscription, toPlaced: (error: unknown) => NarthexError): AsyncIterable<HostItem> => {
-    requireMembers("subscription", subscription, members)
+    requireForm("subscription", subscription, subscriptionForm)
     const { after = null, org_id, project_id, signal, types = [] } = subscription
     const scope = Scope.makeUnsafe()
     const request = {

@@ -5,7 +5,7 @@
  * Pitfall: calling these outside of an `async` function. The call would throw instead of rejecting.
  */
 import { clientFailure } from "@narthex/api"
-import { type Form, type Members, nameOf, problemOf, problemOfMembers, reading } from "../failures/Form.ts"
+import { type Form, nameOf, problemOf, reading } from "../failures/forms.ts"
 
 export const invalidInput = (about: string) => clientFailure("invalid_input", { about })
 
@@ -15,10 +15,6 @@ const refuse = (problem: string | undefined) => {
 
 /** Throws unless the value has the form. `path`: the name of the parameter. */
 export const requireForm = (path: string, value: unknown, form: Form): void => refuse(problemOf(path, value, form))
-
-/** Throws unless the value is an object with these members and no others. */
-export const requireMembers = <A>(path: string, value: A, members: Members<A>): void =>
-  refuse(problemOfMembers(path, value, members))
 
 /** The id, of an object that has one or alone. Throws for what is neither. */
 export const idIn = (path: string, value: string | { readonly id: string }): string => {

@@ -14,9 +14,9 @@ import {
 } from "@narthex/core"
 import type { HostSession } from "@narthex/http/web"
 import { Effect, Predicate, Redacted, Schema } from "effect"
-import { type Form, flag, type Members, optional, orNull, someText, text } from "../failures/Form.ts"
+import { expecting, flag, type Members, objectOf, optional, orNull, someText, text } from "../failures/forms.ts"
 import { placing } from "../failures/placing.ts"
-import { idIn, requireForm, requireMembers } from "./inputs.ts"
+import { idIn, requireForm } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 /** A person whom the host has authenticated. */
@@ -104,23 +104,23 @@ export interface Sessions {
   readonly exchange: (token: IdToken, from?: From) => Promise<SessionJson>
 }
 
-const aSession: Form = {
-  name: "a session token, a session, or { person, id } of your own session",
-  has: (it) =>
-    Predicate.isString(it) || (Predicate.hasProperty(it, "access_token") && Predicate.isString(it.access_token))
-}
+const aSession = expecting(
+  "a session token, a session, or { person, id } of your own session",
+  (it) => Predicate.isString(it) || (Predicate.hasProperty(it, "access_token") && Predicate.isString(it.access_token))
+)
 
 const textOrNone = optional(orNull(text))
-const identityMembers: Members<Identity> = {
+const identityForm = objectOf<Identity>({
   subject: text,
   email: textOrNone,
   email_verified: optional(flag),
   name: textOrNone
-}
+})
 const fromMembers: Members<From> = { user_agent: textOrNone, address: textOrNone }
-const startMembers: Members<StartOptions> = { ...fromMembers, host_session: optional(orNull(someText)) }
-const hostSessionMembers: Members<HostSession> = { person: text, id: someText }
-const tokenMembers: Members<IdToken> = { id_token: text, provider: textOrNone, nonce: textOrNone }
+const fromForm = objectOf(fromMembers)
+const startForm = objectOf<StartOptions>({ ...fromMembers, host_session: optional(orNull(someText)) })
+const hostSessionForm = objectOf<HostSession>({ person: text, id: someText })
+const tokenForm = objectOf<IdToken>({ id_token: text, provider: textOrNone, nonce: textOrNone })
 
 const deviceOf = ({ address = null, user_agent = null }: From): Device => ({ address, user_agent })
 
@@ -144,7 +144,7 @@ const personOf = (user: User) =>
 
 export const makePeople = (run: Run): People => ({
   ensure: placing("people.ensure", async (identity) => {
-    requireMembers("identity", identity, identityMembers)
+    requireForm("identity", identity, identityForm)
     const { email = null, email_verified = false, name = null, subject } = identity
     return run(
       Effect.flatMap(
@@ -158,7 +158,7 @@ export const makePeople = (run: Run): People => ({
 export const makeSessions = (run: Run): Sessions => ({
   start: placing("sessions.start", async (person, options = {}) => {
     const id = requestedId(UserId, idIn("person", person))
-    requireMembers("options", options, startMembers)
+    requireForm("options", options, startForm)
     return run(
       Effect.flatMap(
         SessionsService.use((sessions) => sessions.start(id, deviceOf(options), options.host_session)),
@@ -168,7 +168,7 @@ export const makeSessions = (run: Run): Sessions => ({
   }),
   end: placing("sessions.end", async (session) => {
     if (isHostSession(session)) {
-      requireMembers("session", session, hostSessionMembers)
+      requireForm("session", session, hostSessionForm)
       const { id, person } = session
       return run(SessionsService.use(({ endOwn }) => endOwn(requestedId(UserId, person), id)))
     }
@@ -178,8 +178,8 @@ export const makeSessions = (run: Run): Sessions => ({
     return run(Effect.catchTag(ended, "SignInRequired", () => Effect.void))
   }),
   exchange: placing("sessions.exchange", async (given, from = {}) => {
-    requireMembers("from", from, fromMembers)
-    requireMembers("token", given, tokenMembers)
+    requireForm("from", from, fromForm)
+    requireForm("token", given, tokenForm)
     const { id_token, nonce = null, provider = null } = given
     const [token, device] = [
       { id_token: Redacted.make(id_token, { label: "id token" }), nonce, provider },

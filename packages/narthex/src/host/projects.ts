@@ -13,9 +13,9 @@ import {
   requestedId
 } from "@narthex/core"
 import { Duration, Effect, Option, Schema } from "effect"
-import { type Members, milliseconds, optional, signal as signalForm, text } from "../failures/Form.ts"
+import { milliseconds, objectOf, optional, signal as signalForm, text } from "../failures/forms.ts"
 import { placing } from "../failures/placing.ts"
-import { idIn, requireForm, requireMembers } from "./inputs.ts"
+import { idIn, requireForm } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 /**
@@ -54,7 +54,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
-const waitMembers: Members<WaitOptions> = { timeout: optional(milliseconds), signal: optional(signalForm) }
+const waitForm = objectOf<WaitOptions>({ timeout: optional(milliseconds), signal: optional(signalForm) })
 
 const encodeOperation = Schema.encodeEffect(OperationRecord)
 
@@ -74,7 +74,7 @@ export const makeIpAllowlist = (run: Run): IpAllowlist => ({
 export const makeOperations = (run: Run): Operations => ({
   waitFor: placing("operations.waitFor", async (operation, options = {}) => {
     const id = requestedId(OperationId, idIn("operation", operation))
-    requireMembers("options", options, waitMembers)
+    requireForm("options", options, waitForm)
     const { signal, timeout = 300_000 } = options
     const waited = Effect.gen(function* () {
       const found = yield* (yield* OperationWaits).settled(id, Duration.millis(timeout))

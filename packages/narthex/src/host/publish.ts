@@ -1,8 +1,8 @@
 /** Events that the host publishes itself (docs/design/events.md E47 to E51). */
 import { HostEvents } from "@narthex/core"
-import { anything, type Members, optional, orNull, text } from "../failures/Form.ts"
+import { anything, objectOf, optional, orNull, text } from "../failures/forms.ts"
 import { placing } from "../failures/placing.ts"
-import { requireMembers } from "./inputs.ts"
+import { requireForm } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 export interface Publication {
@@ -35,16 +35,16 @@ export interface Publishing {
   readonly publish: (event: Publication) => Promise<void>
 }
 
-const eventMembers: Members<Publication> = {
+const eventForm = objectOf<Publication>({
   org_id: text,
   project_id: optional(orNull(text)),
   type: text,
   data: anything
-}
+})
 
 export const makePublishing = (run: Run): Publishing => ({
   publish: placing("events.publish", async (event) => {
-    requireMembers("event", event, eventMembers)
+    requireForm("event", event, eventForm)
     return run(HostEvents.use(({ publish }) => publish(event)))
   })
 })

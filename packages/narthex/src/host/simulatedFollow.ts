@@ -12,9 +12,9 @@ import {
 } from "@narthex/core"
 import { type ReceivedEvent, SimulatedConnection, type Subscriber } from "@narthex/core/testing"
 import { Effect, Redacted } from "effect"
-import { leftOut, type Members, optional, text, texts, wholeFrom1 } from "../failures/Form.ts"
+import { leftOut, objectOf, optional, text, texts, wholeFrom1 } from "../failures/forms.ts"
 import { aCredential } from "./clientForms.ts"
-import { requireForm, requireMembers } from "./inputs.ts"
+import { requireForm } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 export interface SimulatedFollowing {
@@ -49,12 +49,12 @@ export type SimulatedFollow = (
   options?: SimulatedFollowing
 ) => Promise<SimulatedSubscriber>
 
-const members: Members<SimulatedFollowing> = {
+const followForm = objectOf<SimulatedFollowing>({
   project_id: leftOut(text),
   types: optional(texts),
   last_event_id: optional(text),
   buffer: optional(wholeFrom1)
-}
+})
 
 const defaultBuffer = 16 * 1024
 
@@ -82,8 +82,8 @@ const opened = Effect.fnUntraced(function* (token: string, options: SimulatedFol
 export const makeSimulatedFollow =
   (run: Run): SimulatedFollow =>
   async (credential, options = {}) => {
-    requireForm("credential", credential ?? null, aCredential)
-    requireMembers("options", options, members)
+    requireForm("credential", credential, aCredential)
+    requireForm("options", options, followForm)
     const token = typeof credential === "string" ? credential : credential.access_token
     const { close, connection, ended } = await run(opened(token, options))
     return {

@@ -3,8 +3,8 @@ import { type NarthexError, place, siteOf } from "@narthex/api"
 import { Transaction } from "@narthex/core"
 import { type Context, Effect } from "effect"
 import type { Services } from "../composition/layerControlPlane.ts"
-import { aFunction, type Form } from "../failures/Form.ts"
 import { hostFailure } from "../failures/failures.ts"
+import { aFunction, expecting } from "../failures/forms.ts"
 import { type Authenticate, makeAuthenticate } from "./Caller.ts"
 import { type MakeClient, makeClients, requestsDuring } from "./clients.ts"
 import { requireForm } from "./inputs.ts"
@@ -105,10 +105,10 @@ const callsOf = (run: Run, client: MakeClient): Inside => ({
 })
 
 /** What drivers call a client or a transaction: an object, or a function with members. */
-const handle: Form = {
-  name: "a client or transaction of node-postgres, postgres.js or Drizzle",
-  has: (it) => (typeof it === "object" && it !== null) || typeof it === "function"
-}
+const handle = expecting(
+  "a client or transaction of node-postgres, postgres.js or Drizzle",
+  (it) => (typeof it === "object" && it !== null) || typeof it === "function"
+)
 
 /** The API for requests that are part of the transaction with this context. */
 type Within = (context: Context.Context<never>) => (request: Request) => Promise<Response>

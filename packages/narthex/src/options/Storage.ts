@@ -6,18 +6,8 @@
 import type { NarthexError } from "@narthex/api"
 import { layerMemoryPorts, type StorageError } from "@narthex/core"
 import { Effect, Layer, Redacted } from "effect"
-import {
-  type Form,
-  type Members,
-  oneOf,
-  optional,
-  orElse,
-  problemOf,
-  problemOfMembers,
-  text,
-  wholeFrom1
-} from "../failures/Form.ts"
 import { invalidOptions } from "../failures/failures.ts"
+import { expecting, objectOf, optional, problemOf, text, wholeFrom1 } from "../failures/forms.ts"
 import { postgresFailure, problemOfUrl } from "./postgresFailure.ts"
 
 /** The ports that a storage provides. Their suites are in `@narthex/core/testing`. */
@@ -50,19 +40,25 @@ export interface PostgresOptions {
   readonly applicationName?: string
 }
 
-const aUrl: Form = {
-  ...text,
-  name: "the URL of a Postgres database",
-  inside: (path, it) => problemOfUrl(path, String(it))
-}
-const sessionName: Form = {
-  name: "text without NUL characters that is not empty",
-  has: (it) => text.has(it) && /^[^\0]+$/.test(String(it))
-}
-const optionForms: Members<PostgresOptions> = {
+const sessionName = expecting(
+  "text without NUL characters that is not empty",
+  (it) => typeof it === "string" && /^[^\0]+$/.test(it)
+)
+const optionsForm = objectOf<PostgresOptions>({
   maxConnections: optional(wholeFrom1),
-  listenUrl: optional(orElse(oneOf("off"), aUrl)),
+  listenUrl: optional(text),
   applicationName: optional(sessionName)
+})
+const urlForm = expecting("the URL of a Postgres database", (it) => typeof it === "string")
+
+const problemIn = (url: string, options: PostgresOptions) => {
+  const problem = problemOf("storage", url, urlForm) ?? problemOf("storage", options, optionsForm)
+  const { listenUrl = "off" } = problem === undefined ? options : {}
+  return (
+    problem ??
+    problemOfUrl("storage", url) ??
+    (listenUrl === "off" ? undefined : problemOfUrl("storage.listenUrl", listenUrl))
+  )
 }
 
 /** What tells a database from all others: its name, and when its server started. */
@@ -111,7 +107,7 @@ export const postgres = (url: string, options: PostgresOptions = {}): Storage =>
   durable: true,
   layer: Layer.unwrap(
     Effect.gen(function* () {
-      const problem = problemOf("storage", url, aUrl) ?? problemOfMembers("storage", options, optionForms)
+      const problem = problemIn(url, options)
       if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
       const { Database, migrate, PostgresStorage, whyUnusable } = yield* Effect.promise(
         () => import("@narthex/postgres")

@@ -1,7 +1,8 @@
 /** Refuses options that do not fit before anything is started (docs/design/library.md N3). */
 import { isRegionId } from "@narthex/core"
-import { nameOf, problemOf, reading, record } from "../failures/Form.ts"
+import { Predicate } from "effect"
 import { invalidOptions } from "../failures/failures.ts"
+import { isRecord, nameOf, problemOf, reading } from "../failures/forms.ts"
 import type { ControlPlaneOptions } from "./ControlPlaneOptions.ts"
 import { optionForms } from "./optionForms.ts"
 
@@ -10,7 +11,7 @@ export const problemOfOptions = (options: ControlPlaneOptions): string | undefin
   reading("options", () => problemIn(options))
 
 const problemIn = (options: ControlPlaneOptions): string | undefined => {
-  if (!record.has(options)) return `options: expected an object, not ${nameOf(options)}.`
+  if (!isRecord(options)) return `options: expected an object, not ${nameOf(options)}.`
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionForms, name))
   if (unknown !== undefined)
     return `${unknown}: there is no such option. The options are ${Object.keys(optionForms).join(", ")}.`
@@ -19,7 +20,7 @@ const problemIn = (options: ControlPlaneOptions): string | undefined => {
     if (problem !== undefined) return problem
   }
   const { identity, regions = ["local"] } = options
-  const ids = Array.isArray(identity) ? identity.flatMap((it) => (record.has(it) ? [it.id] : [])) : []
+  const ids = Array.isArray(identity) ? identity.flatMap((it) => (Predicate.hasProperty(it, "id") ? [it.id] : [])) : []
   const twice = ids.find((id, at) => ids.indexOf(id) < at)
   if (twice !== undefined) return `identity: two providers have the id ${JSON.stringify(twice)}. Give each its own.`
   const wrong = regions.find((id) => !isRegionId(id))

@@ -23,58 +23,57 @@ import {
   type WaitLimit
 } from "@narthex/core"
 import { defaultRateLimits, type RateLimitSettings } from "@narthex/http/web"
-import { Duration, Layer, Predicate } from "effect"
+import { Duration, Layer, Predicate, Schema } from "effect"
 import {
   aFunction,
-  anything,
   count,
   either,
   everyOf,
+  expecting,
   type Form,
   flag,
+  isRecord,
+  isWhole,
   type Members,
   milliseconds,
   objectOf,
   oneOf,
   optional,
   orNull,
-  percent,
-  record,
   recordOf,
   text,
   texts,
   wholeFrom1
-} from "../failures/Form.ts"
+} from "../failures/forms.ts"
 import type { ControlPlaneOptions, Limits } from "./ControlPlaneOptions.ts"
-import type { Storage } from "./Storage.ts"
 
-const aLayer: Form = { name: "a Layer of Effect", has: Layer.isLayer }
-const anArray: Form = { name: "an array", has: Array.isArray }
+const aLayer = expecting("a Layer of Effect", Layer.isLayer)
+const anArray = expecting("an array", Array.isArray)
+const aDuration = "a Duration of Effect such as Duration.minutes(15)"
 /** The period of a loop, or a lifetime: no shorter than clocks tell apart, and so that its end is a date. */
-const period: Form = {
-  name: "a Duration of Effect such as Duration.minutes(15)",
-  has: (it) =>
+const period = expecting(
+  aDuration,
+  (it) =>
     Duration.isDuration(it) && Duration.between(it, { minimum: Duration.millis(1), maximum: Duration.days(36_500) })
-}
-const wait: Form = { ...period, has: (it) => Duration.isDuration(it) && Duration.isFinite(it) }
+)
+const wait = expecting(aDuration, (it) => Duration.isDuration(it) && Duration.isFinite(it))
 
 /** `iss` and `aud` of tokens: other programs compare and store it. */
-const named: Form = {
-  name: "text without control characters",
-  has: (it) => Predicate.isString(it) && it.isWellFormed() && /^\P{Cc}+$/u.test(it)
-}
+const named = expecting(
+  "text without control characters",
+  (it) => Predicate.isString(it) && it.isWellFormed() && /^\P{Cc}+$/u.test(it)
+)
 /** Sent in a header. */
-const token: Form = {
-  name: "visible ASCII characters without spaces",
-  has: (it) => Predicate.isString(it) && /^[\x21-\x7e]+$/.test(it)
-}
+const token = expecting(
+  "visible ASCII characters without spaces",
+  (it) => Predicate.isString(it) && /^[\x21-\x7e]+$/.test(it)
+)
 
 const isEntry = (entry: unknown) =>
   Predicate.isString(entry) && normalizeEmail(entry.startsWith("@") ? `x${entry}` : entry) !== undefined
-const addresses: Form = {
-  name: "an array of addresses (user@example.com) and domains (@example.com)",
-  has: (it) => everyOf(it, isEntry)
-}
+const addresses = expecting("an array of addresses (user@example.com) and domains (@example.com)", (it) =>
+  everyOf(it, isEntry)
+)
 
 const isSet = (it: unknown) => Array.isArray(it) && it.length > 0 && new Set(it).size === it.length
 
@@ -113,7 +112,10 @@ const rates: Members<RateLimitSettings> = allOptional(
 )
 const streams: Members<EventLimits> = allOptional(["streams", "org_streams", "instance_streams", "opens"], count)
 const waits: Members<WaitLimit> = allOptional(["waits", "org_waits", "instance_waits"], count)
-const quotas: Members<QuotaSettings> = { ...allOptional(quotaNames, count), personal_percent: optional(percent) }
+const quotas: Members<QuotaSettings> = {
+  ...allOptional(quotaNames, count),
+  personal_percent: optional(expecting("a whole number from 1 to 100", (it) => isWhole(it, 1, 100)))
+}
 const limits: Members<Limits> = {
   rates: optional(orNull(objectOf(rates))),
   streams: optional(orNull(objectOf(streams))),
@@ -134,22 +136,19 @@ const effects: Record<CallEffect, true> = {
 const ownRole: Members<OwnRole> = { like: optional(oneOf("viewer", "member", "admin")), permissions: texts }
 const roles: Members<RoleAdditions> = {
   permissions: recordOf(oneOf(...Object.keys(effects))),
-  grants: optional(recordOf(optional(texts))),
+  grants: optional(recordOf(Schema.UndefinedOr(texts))),
   roles: optional(recordOf(objectOf(ownRole)))
 }
 
 const proxy: Members<ProxyLocation> = {
-  domain: optional({ name: "a domain name", has: (it) => Predicate.isString(it) && isProxyDomain(it) }),
-  host: optional({ name: "a host name or an IP address", has: (it) => Predicate.isString(it) && isProxyHost(it) }),
-  port: optional({ name: "a port, 1 to 65535", has: (it) => wholeFrom1.has(it) && Number(it) <= 65_535 }),
+  domain: optional(expecting("a domain name", (it) => Predicate.isString(it) && isProxyDomain(it))),
+  host: optional(expecting("a host name or an IP address", (it) => Predicate.isString(it) && isProxyHost(it))),
+  port: optional(expecting("a port, 1 to 65535", (it) => isWhole(it, 1, 65_535))),
   tls: optional(flag)
 }
 const retention: Members<RetentionSettings> = allOptional(["operations", "records"], period)
 /** A claim passes it to Postgres as `int`. */
-const claimed: Form = {
-  name: "a whole number from 1 to 2147483647",
-  has: (it) => wholeFrom1.has(it) && Number(it) <= 2_147_483_647
-}
+const claimed = expecting("a whole number from 1 to 2147483647", (it) => isWhole(it, 1, 2_147_483_647))
 const places: Members<ClassPolicy> = {
   places: optional(claimed),
   per_org: optional(claimed),
@@ -167,20 +166,15 @@ const operations: Members<RunnerSettings> = {
   per_parent: optional(claimed),
   classes: optional(objectOf(classes))
 }
-const peppers: Form = {
-  name: "an array of whole numbers from 1, each once, and at least one",
-  has: (it) => everyOf(it, wholeFrom1.has) && isSet(it)
-}
+const peppers = expecting(
+  "an array of whole numbers from 1, each once, and at least one",
+  (it) => everyOf(it, (item) => isWhole(item, 1)) && isSet(it)
+)
 
-const storageMembers: Members<Storage> = { durable: flag, layer: aLayer }
-const storage: Form = {
-  name: "memory(), postgres(url), or { durable, layer }",
-  has: (it) => record.has(it),
-  inside: (path, it) => {
-    const wrong = Object.entries<Form>(storageMembers).some(([name, form]) => !form.has(Reflect.get(Object(it), name)))
-    return wrong ? `${path}: expected memory(), postgres(url), or { durable, layer }, not another object.` : undefined
-  }
-}
+const storage = expecting(
+  "memory(), postgres(url), or { durable, layer }",
+  (it) => isRecord(it) && "durable" in it && Predicate.isBoolean(it.durable) && "layer" in it && Layer.isLayer(it.layer)
+)
 
 /** Every option. What an option says beyond its form is checked where it is used. */
 export const optionForms: Members<ControlPlaneOptions> = {
@@ -193,7 +187,7 @@ export const optionForms: Members<ControlPlaneOptions> = {
   signup: optional(objectOf(signup)),
   sessions: optional(objectOf(sessions)),
   events: optional(objectOf(events)),
-  eventTypes: optional(recordOf(anything)),
+  eventTypes: optional(recordOf(Schema.Unknown)),
   roles: optional(objectOf(roles)),
   limits: optional(orNull(objectOf(limits))),
   issuer: optional(named),
@@ -203,8 +197,8 @@ export const optionForms: Members<ControlPlaneOptions> = {
   retention: optional(objectOf(retention)),
   operations: optional(objectOf(operations)),
   basePath: optional(text),
-  clientAddress: optional({ ...aFunction, name: "a function of the request and the socket's address" }),
-  hostSession: optional({ ...aFunction, name: "a function of the request" }),
-  log: optional({ name: 'a function of an entry, or "off"', has: either(aFunction, oneOf("off")).has }),
+  clientAddress: optional(expecting("a function of the request and the socket's address", Predicate.isFunction)),
+  hostSession: optional(expecting("a function of the request", Predicate.isFunction)),
+  log: optional(expecting('a function of an entry, or "off"', (it) => it === "off" || Predicate.isFunction(it))),
   grace: optional(milliseconds)
 }

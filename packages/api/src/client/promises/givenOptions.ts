@@ -21,12 +21,15 @@ const isSignal = (value: unknown) =>
   Predicate.isBoolean(value.aborted) &&
   hasFunctions(value, "addEventListener", "removeEventListener")
 
-/** A `Headers` has no members of its own: none of its headers would be sent. */
+/** RFC 9110, 5.5 and 5.6.2. A `Headers` has no members of its own: none of its headers would be sent. */
 const isHeaders = (value: unknown) =>
   Predicate.isObject(value) &&
   !Array.isArray(value) &&
   !hasFunctions(value, "forEach") &&
-  Object.entries(value).every(([name, text]) => /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && Predicate.isString(text))
+  Object.entries(value).every(
+    ([name, text]) =>
+      /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && Predicate.isString(text) && /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
+  )
 
 const isBaseUrl = (value: unknown) => {
   // Browsers and their workers resolve a path, and text that is empty, against the page.
@@ -39,7 +42,7 @@ const isCredential = (value: unknown) =>
   Predicate.isString(value) || (Predicate.hasProperty(value, "access_token") && Predicate.isString(value.access_token))
 
 const bound = expecting("a number of milliseconds from 0", (value) => Predicate.isNumber(value) && value >= 0)
-const headers = expecting("an object with names of headers and their texts", isHeaders)
+const headers = expecting("an object with names of headers and texts that headers can have", isHeaders)
 const signal = expecting("an AbortSignal", isSignal)
 const text = expecting("text", Predicate.isString)
 
@@ -55,6 +58,8 @@ const Retries = Schema.Struct({
   within: bound
 })
 
+const retrying = { expected: "false or an object with times, delay, attempt, within" }
+
 const Client = Schema.Struct({
   baseUrl: Schema.Unknown.pipe(
     Schema.check(Schema.makeFilter(isBaseUrl, { expected: "an http or https URL such as https://api.narthex.example" }))
@@ -62,7 +67,7 @@ const Client = Schema.Struct({
   credential: expecting("an API key, a session token, or a session", isCredential),
   onRefresh: expecting("a function", Predicate.isFunction),
   headers,
-  retries: Schema.optional(Schema.Union([Schema.Literal(false), Retries])),
+  retries: Schema.optional(Schema.Union([Schema.Literal(false), Retries]).annotate(retrying)).annotate(retrying),
   fetch: expecting("a function of a Request", Predicate.isFunction)
 })
 

@@ -2,7 +2,9 @@
 import { type Schema, SchemaIssue } from "effect"
 import { clientFailure, type NarthexError } from "../../problems/NarthexError.ts"
 
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+const format = SchemaIssue.makeFormatterStandardSchemaV1({
+  leafHook: (issue) => (issue._tag === "UnexpectedKey" ? "There is no such member" : SchemaIssue.defaultLeafHook(issue))
+})
 
 const segment = (key: PropertyKey | { readonly key: PropertyKey }): string =>
   String(typeof key === "object" ? key.key : key)
