@@ -4,7 +4,6 @@ import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
 import { EventFeed, type FeedSubscriber } from "../../src/events/EventFeed.ts"
 import { makeEventId } from "../../src/events/EventId.ts"
 import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
-import type { SseBytes } from "../../src/events/ring/SseBytes.ts"
 import { type Admission, EventBroker } from "../../src/events/streams/EventBroker.ts"
 import type { Start } from "../../src/events/streams/Resume.ts"
 import type { StreamOptions, StreamPrincipal } from "../../src/events/streams/StreamAccess.ts"
@@ -55,14 +54,14 @@ export const streamOptions = (more: Partial<StreamOptions> = {}): StreamOptions 
 
 /** A connection that keeps what it gets, and can be full. */
 export class TestSink implements StreamSink {
-  readonly writes: Array<SseBytes> = []
+  readonly writes: Array<Uint8Array> = []
   full = false
   ended = false
   destroyed = false
   drain: () => void = () => undefined
   close: () => void = () => undefined
 
-  readonly write = (bytes: SseBytes) => {
+  readonly write = (bytes: Uint8Array) => {
     this.writes.push(bytes)
     return !this.full
   }
@@ -83,7 +82,7 @@ export class TestSink implements StreamSink {
   }
 
   get text(): string {
-    return this.writes.map((bytes) => new TextDecoder().decode(bytes.payload)).join("")
+    return this.writes.map((bytes) => new TextDecoder().decode(bytes)).join("")
   }
 
   /** The ids of the events that came. */

@@ -66,14 +66,17 @@ for (const serving of everyServing) {
       })
     )
 
-    if (overSocket)
-      it.effect("a stream to an HTTP/1.0 client is not chunked", () =>
+    if (serving === "server")
+      it.effect("the body of a stream is its blocks and nothing else, up to the end of the connection", () =>
         Effect.gen(function* () {
-          const { org, token } = yield* signedIn("old@example.com")
-          const stream = yield* opened({ token, version: "1.0" })
-          assert.isUndefined(stream.header("transfer-encoding"))
-          yield* state(org, counting(1, 3))
-          yield* stream.until("events", ({ events }) => events.length === 3)
+          const { org, token } = yield* signedIn("plain@example.com")
+          for (const version of ["1.0", "1.1"]) {
+            const stream = yield* openedRaw({ token, version })
+            assert.isUndefined(stream.header("transfer-encoding"))
+            yield* state(org, counting(1, 3))
+            yield* stream.until("events", ({ events }) => events.length === 3)
+            assert.match(stream.text, /^: ok\n(id: \w{26}\nevent: [\w.]+\ndata: \{.*\}\n\n){3}$/)
+          }
         })
       )
 

@@ -13,7 +13,6 @@ import type { LoggedEvent } from "../Envelope.ts"
 import { eventIdToBytes } from "../EventId.ts"
 import { anyProject, brokerType, RingFilter, type RingSlice } from "./RingFilter.ts"
 import { hidden, noProject, RingSegment } from "./RingSegment.ts"
-import { SseBytes } from "./SseBytes.ts"
 import { encodeEvent } from "./SseFrame.ts"
 
 const firstSegment = 16 * 1024
@@ -210,7 +209,7 @@ export class EventRing {
     while (to < segment.end && segment.start(to + 1) - start <= limit) to += 1
     const bytes = segment.bytes.subarray(start, segment.start(to))
     const events = segment.visibleBefore(to) - segment.visibleBefore(from)
-    return { to, events, bytes: bytes.length === 0 ? undefined : SseBytes.ofChunked(bytes) }
+    return { to, events, bytes: bytes.length === 0 ? undefined : bytes }
   }
 
   #picked(from: number, filter: RingFilter, limit: number): RingSlice {
@@ -233,7 +232,7 @@ export class EventRing {
       bytes.set(part, at)
       at += part.length
     }
-    return { to, events: parts.length, bytes: SseBytes.ofChunked(bytes) }
+    return { to, events: parts.length, bytes }
   }
 
   #evict() {

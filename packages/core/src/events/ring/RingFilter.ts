@@ -3,7 +3,6 @@
  * with the same selection share one filter, and with it their slices.
  */
 import { hidden } from "./RingSegment.ts"
-import type { SseBytes } from "./SseBytes.ts"
 
 /** The project number of a filter that passes all projects, and events without one. */
 export const anyProject = -2
@@ -13,7 +12,7 @@ export const brokerType = "error.v1"
 /** Some entries from a cursor on, up to `to`. `bytes` is undefined when none of them passes. */
 export interface RingSlice {
   readonly to: number
-  readonly bytes: SseBytes | undefined
+  readonly bytes: Uint8Array | undefined
   /** How many events the bytes hold. */
   readonly events: number
 }

@@ -10,8 +10,7 @@
 import { resumeGapId } from "../EventId.ts"
 import type { EventRing } from "../ring/EventRing.ts"
 import type { RingFilter } from "../ring/RingFilter.ts"
-import { SseBytes } from "../ring/SseBytes.ts"
-import { bookmark, comment, overflowFrame, resumeGapFrame, retry } from "../ring/SseFrame.ts"
+import { bookmark, bytesOf, comment, overflowFrame, resumeGapFrame, retry } from "../ring/SseFrame.ts"
 import type { FlushBudget } from "./FlushBudget.ts"
 import type { Start } from "./Resume.ts"
 import type { StreamAccess, StreamOptions } from "./StreamAccess.ts"
@@ -31,8 +30,8 @@ export interface StreamOwner extends StreamHost {
 
 const none: ReadonlyArray<never> = []
 /** The start of most streams, and their heartbeat: the same bytes for all. */
-const greeting = SseBytes.ofText(comment("ok"))
-const beat = SseBytes.ofText(comment(""))
+const greeting = bytesOf(comment("ok"))
+const beat = bytesOf(comment(""))
 
 export class EventStream {
   readonly access: StreamAccess
@@ -159,7 +158,7 @@ export class EventStream {
     if (this.#ended !== undefined) return
     const closing = comment(`closing reason=${reason}`)
     const text = this.#bookmarks ? `${this.#mark}${retry(retryMillis ?? this.#retryMillis)}` : ""
-    this.#write(SseBytes.ofText(text + closing))
+    this.#write(bytesOf(text + closing))
     this.#finish(reason)
   }
 
@@ -189,11 +188,11 @@ export class EventStream {
       const latest_id = this.#ring.lastId
       const oldest_id = this.#ring.oldest(this.#filter)
       const gap = { reason: start.reason, last_event_id: start.last_event_id, oldest_id, latest_id }
-      this.#write(SseBytes.ofText(opening))
+      this.#write(bytesOf(opening))
       this.#write(resumeGapFrame(this.#scope, instant(this.#host), gap))
       this.#least = resumeGapId(latest_id)
       record(streamMetrics.gaps(start.reason), 1)
-    } else this.#write(this.#bookmarks ? SseBytes.ofText(opening + bookmark(this.#position)) : greeting)
+    } else this.#write(this.#bookmarks ? bytesOf(opening + bookmark(this.#position)) : greeting)
     this.#bookmarked = this.#cursor
     this.#lastWrite = scheduler.now()
     const waiting = this.#ring.remaining(this.#filter, this.#cursor)
@@ -221,7 +220,7 @@ export class EventStream {
   #beat(now: number) {
     const moved = this.#bookmarks && this.#bookmarked !== this.#cursor
     this.#bookmarked = this.#cursor
-    this.#write(moved ? SseBytes.ofText(comment("") + this.#mark) : beat)
+    this.#write(moved ? bytesOf(comment("") + this.#mark) : beat)
     this.#beatAt = this.#nextBeat(now)
   }
 
@@ -239,10 +238,10 @@ export class EventStream {
     return Math.min(this.#deadline.at, this.#beatAt, now + patience)
   }
 
-  #write(bytes: SseBytes, now = this.#host.scheduler.now()) {
+  #write(bytes: Uint8Array, now = this.#host.scheduler.now()) {
     const { counts } = this.#host
     this.#lastWrite = now
-    counts.bytes += bytes.size
+    counts.bytes += bytes.length
     if (this.#sink.write(bytes) || this.#blockedSince !== undefined) return
     this.#blockedSince = this.#lastWrite
     counts.lagging += 1

@@ -88,7 +88,7 @@ export class SimFleet {
         open: () => {
           const sink = new SimSink(loop, expiresAt, this.#settings.yield_writes === roomy, client)
           connection.sink = sink
-          client.opens(sink.chunked)
+          client.opens()
           return sink
         }
       })
