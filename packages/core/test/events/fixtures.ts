@@ -7,7 +7,6 @@ import { defaultEventSettings, EventSettings } from "../../src/events/EventSetti
 import { type Admission, EventBroker } from "../../src/events/streams/EventBroker.ts"
 import type { Start } from "../../src/events/streams/Resume.ts"
 import type { StreamOptions, StreamPrincipal } from "../../src/events/streams/StreamAccess.ts"
-import { StreamScheduler } from "../../src/events/streams/StreamScheduler.ts"
 import type { StreamSink } from "../../src/events/streams/StreamSink.ts"
 import { OrgId, ProjectId, RegionId, UserId } from "../../src/Ids.ts"
 import { SimLoop } from "./simulation/SimLoop.ts"
@@ -122,10 +121,7 @@ export const makeTestBroker = (settings: Partial<EventSettings> = {}) => {
   const feed = makeTestFeed()
   const context = Context.add(loop.context, EventSettings, { ...defaultEventSettings, ...settings })
   const fiber = Effect.runForkWith(context)(
-    Layer.buildWithScope(
-      EventBroker.layer.pipe(Layer.provide(StreamScheduler.layer), Layer.provide(feed.layer)),
-      Scope.makeUnsafe()
-    )
+    Layer.buildWithScope(EventBroker.layer.pipe(Layer.provide(feed.layer)), Scope.makeUnsafe())
   )
   loop.advance(0)
   const built = fiber.pollUnsafe()

@@ -82,6 +82,8 @@ export class EventRing {
    */
   append(event: LoggedEvent): boolean {
     if (event.id <= this.#lastId) return false
+    // Shared slices end before it, and would keep evicted segments in memory.
+    for (const filter of this.#filters.values()) filter.last = undefined
     const encoded = encodeEvent(event, this.#limits.event_bytes)
     const project = event.project_id === null ? noProject : this.#projectNumber(event.project_id)
     const type =
@@ -113,11 +115,6 @@ export class EventRing {
   release(filter: RingFilter) {
     filter.users -= 1
     if (filter.users === 0) this.#filters.delete(filter.key)
-  }
-
-  /** Releases shared slices, so that they do not keep evicted segments in memory. */
-  releaseSlices() {
-    for (const filter of this.#filters.values()) filter.last = undefined
   }
 
   /** The cursor behind a position: the first entry with a greater id. */
@@ -195,9 +192,9 @@ export class EventRing {
 
   /** The next entries that pass, as one write of at most `limit` bytes (but at least one event). */
   read(from: number, filter: RingFilter, limit: number): RingSlice {
-    if (filter.last?.from === from && filter.last.end === this.#end) return filter.last.slice
+    if (filter.last?.from === from) return filter.last.slice
     const slice = filter.whole ? this.#run(from, limit) : this.#picked(from, filter, limit)
-    filter.last = { from, end: this.#end, slice }
+    filter.last = { from, slice }
     return slice
   }
 

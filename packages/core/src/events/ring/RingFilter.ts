@@ -24,7 +24,7 @@ export class RingFilter {
   readonly #typeNames: ReadonlyArray<string>
   users = 0
   /** The slice made last: most streams are at the same cursor. */
-  last: { readonly from: number; readonly end: number; readonly slice: RingSlice } | undefined
+  last: { readonly from: number; readonly slice: RingSlice } | undefined
 
   /** `typeNames` is the ring's own list, which grows. */
   constructor(key: string, project: number, types: ReadonlyArray<string>, typeNames: ReadonlyArray<string>) {
