@@ -234,11 +234,11 @@ describe("structure", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("the core uses stable Effect modules and no platform", () => {
+  it("the core uses stable Effect modules, no platform, and no HTTP, which is the transport's", () => {
+    const platform = /\bprocess\.|\bBuffer\b|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(/
+    const http = /HTTP\/\d|\b[Cc]hunked|\bchunk|\\r\\n|"[a-z]+-(?:type|encoding|control|length)"|\bstatusCode\b/
     const wrong = files("packages/core/{src,testing}/**/*.ts").filter((file) =>
-      /\bprocess\.|\bBuffer\b|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(/.test(
-        readFileSync(resolve(root, file), "utf8")
-      )
+      [platform, http].some((words) => words.test(readFileSync(resolve(root, file), "utf8")))
     )
     assert.deepStrictEqual(wrong, [])
   })

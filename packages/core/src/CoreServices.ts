@@ -11,7 +11,6 @@ import { EventFollowing } from "./events/EventFollowing.ts"
 import { EventHistory } from "./events/EventHistory.ts"
 import { EventBroker } from "./events/streams/EventBroker.ts"
 import { EventStreams } from "./events/streams/EventStreams.ts"
-import { StreamScheduler } from "./events/streams/StreamScheduler.ts"
 import { Authentication } from "./guard/Authentication.ts"
 import { Authorization } from "./guard/Authorization.ts"
 import { layerStreamAuthority } from "./guard/streamAuthority.ts"
@@ -47,8 +46,7 @@ import { SignIn } from "./sign-in/SignIn.ts"
 /** The streams of clients, on the feed: only processes that serve streams need them. */
 export const layerStreams = EventStreams.layer.pipe(
   Layer.provideMerge(layerStreamAuthority),
-  Layer.provideMerge(EventBroker.layer),
-  Layer.provide(StreamScheduler.layer)
+  Layer.provideMerge(EventBroker.layer)
 )
 
 const Accounts = Layer.mergeAll(

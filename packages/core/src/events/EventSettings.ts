@@ -28,10 +28,8 @@ export interface EventSettings {
   readonly event_bytes: number
   /** Bytes of the largest single write, if it holds more than one event (E25). */
   readonly slice_bytes: number
-  /** Writes of one flush before it yields to other work (E25). */
+  /** Streams that one turn of the event loop writes to before other work has its turn (E25). */
   readonly yield_writes: number
-  /** Time of one flush before it yields to other work (E25). */
-  readonly yield_after: Duration.Duration
   /** Mean time between heartbeats of an idle stream (E36); each is 80 to 120 % of it. */
   readonly heartbeat: Duration.Duration
   /** A stream ends after 80 to 100 % of this time (E28). */
@@ -79,8 +77,7 @@ export const defaultEventSettings: EventSettings = {
   rings_bytes: 256 * 1024 * 1024,
   event_bytes: 64 * 1024,
   slice_bytes: 64 * 1024,
-  yield_writes: 512,
-  yield_after: Duration.millis(2),
+  yield_writes: 256,
   heartbeat: Duration.seconds(15),
   max_age: Duration.minutes(30),
   expiry_margin: Duration.seconds(5),

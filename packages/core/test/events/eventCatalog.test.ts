@@ -45,9 +45,9 @@ const unencodable = () => {
 /** One event of each form, by type. `operation.updated.v1` has a test of its own. */
 const made: Readonly<Record<string, ReadonlyArray<EventData>>> = {
   "resume.gap.v1": [
-    dataOf(resumeGapFrame(scope, at, { reason: "ahead", last_event_id: null, oldest_id: null, latest_id: "" }).chunked)
+    dataOf(resumeGapFrame(scope, at, { reason: "ahead", last_event_id: null, oldest_id: null, latest_id: "" }))
   ],
-  "overflow.v1": [dataOf(overflowFrame(scope, at, 1, "").chunked)],
+  "overflow.v1": [dataOf(overflowFrame(scope, at, 1, ""))],
   "error.v1": [dataOf(unencodable())],
   "internal.revoked.v1": [
     InternalEvents.sessionRevoked(org_id, SessionId.make("session")),

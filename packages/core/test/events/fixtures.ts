@@ -4,11 +4,9 @@ import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
 import { EventFeed, type FeedSubscriber } from "../../src/events/EventFeed.ts"
 import { makeEventId } from "../../src/events/EventId.ts"
 import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
-import type { SseBytes } from "../../src/events/ring/SseBytes.ts"
 import { type Admission, EventBroker } from "../../src/events/streams/EventBroker.ts"
 import type { Start } from "../../src/events/streams/Resume.ts"
 import type { StreamOptions, StreamPrincipal } from "../../src/events/streams/StreamAccess.ts"
-import { StreamScheduler } from "../../src/events/streams/StreamScheduler.ts"
 import type { StreamSink } from "../../src/events/streams/StreamSink.ts"
 import { OrgId, ProjectId, RegionId, UserId } from "../../src/Ids.ts"
 import { SimLoop } from "./simulation/SimLoop.ts"
@@ -55,14 +53,14 @@ export const streamOptions = (more: Partial<StreamOptions> = {}): StreamOptions 
 
 /** A connection that keeps what it gets, and can be full. */
 export class TestSink implements StreamSink {
-  readonly writes: Array<SseBytes> = []
+  readonly writes: Array<Uint8Array> = []
   full = false
   ended = false
   destroyed = false
   drain: () => void = () => undefined
   close: () => void = () => undefined
 
-  readonly write = (bytes: SseBytes) => {
+  readonly write = (bytes: Uint8Array) => {
     this.writes.push(bytes)
     return !this.full
   }
@@ -83,7 +81,7 @@ export class TestSink implements StreamSink {
   }
 
   get text(): string {
-    return this.writes.map((bytes) => new TextDecoder().decode(bytes.payload)).join("")
+    return this.writes.map((bytes) => new TextDecoder().decode(bytes)).join("")
   }
 
   /** The ids of the events that came. */
@@ -123,10 +121,7 @@ export const makeTestBroker = (settings: Partial<EventSettings> = {}) => {
   const feed = makeTestFeed()
   const context = Context.add(loop.context, EventSettings, { ...defaultEventSettings, ...settings })
   const fiber = Effect.runForkWith(context)(
-    Layer.buildWithScope(
-      EventBroker.layer.pipe(Layer.provide(StreamScheduler.layer), Layer.provide(feed.layer)),
-      Scope.makeUnsafe()
-    )
+    Layer.buildWithScope(EventBroker.layer.pipe(Layer.provide(feed.layer)), Scope.makeUnsafe())
   )
   loop.advance(0)
   const built = fiber.pollUnsafe()

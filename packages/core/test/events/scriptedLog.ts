@@ -8,7 +8,6 @@ import { defaultEventSettings, EventSettings } from "../../src/events/EventSetti
 import { EventBroker } from "../../src/events/streams/EventBroker.ts"
 import { EventStreams } from "../../src/events/streams/EventStreams.ts"
 import { StreamAuthority } from "../../src/events/streams/StreamAuthority.ts"
-import { StreamScheduler } from "../../src/events/streams/StreamScheduler.ts"
 import { StorageError } from "../../src/StorageError.ts"
 
 /** The rows and answers of the log; a test changes them as it runs. */
@@ -73,7 +72,6 @@ export class Script {
     return EventStreams.layer.pipe(
       Layer.provideMerge(EventBroker.layer),
       Layer.provideMerge(EventFeed.layer),
-      Layer.provide(StreamScheduler.layer),
       Layer.provide(Layer.succeed(StreamAuthority, { permits: () => Effect.succeed(true) })),
       Layer.provideMerge(Layer.succeed(EventLog, this.log)),
       Layer.provide(Layer.succeed(EventSettings, { ...defaultEventSettings, poll: Duration.minutes(1), ...settings }))

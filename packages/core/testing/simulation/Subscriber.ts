@@ -1,6 +1,5 @@
 /** A client of an event stream in a simulation: it keeps what it receives, and reads only while it is not paused. */
 import type { Effect } from "effect"
-import type { SseBytes } from "../../src/events/ring/SseBytes.ts"
 import type { EndReason } from "../../src/events/streams/StreamMetrics.ts"
 import type { StreamSink } from "../../src/events/streams/StreamSink.ts"
 
@@ -20,7 +19,7 @@ export class SimulatedConnection implements StreamSink {
   /** The reason that the server gave for the end of the stream. */
   closing: string | undefined
   #paused = false
-  #waiting: Array<SseBytes> = []
+  #waiting: Array<Uint8Array> = []
   #size = 0
   #text = ""
   #ending = false
@@ -36,10 +35,10 @@ export class SimulatedConnection implements StreamSink {
     this.#soon = soon
   }
 
-  readonly write = (bytes: SseBytes) => {
+  readonly write = (bytes: Uint8Array) => {
     if (this.#closed) return true
     this.#waiting.push(bytes)
-    this.#size += bytes.payload.length
+    this.#size += bytes.length
     if (!this.#paused) this.#read()
     return this.#size < this.#buffer
   }
@@ -78,7 +77,7 @@ export class SimulatedConnection implements StreamSink {
   }
 
   #read() {
-    for (const { payload } of this.#waiting) this.#text += this.#decoder.decode(payload, { stream: true })
+    for (const bytes of this.#waiting) this.#text += this.#decoder.decode(bytes, { stream: true })
     this.#waiting = []
     this.#size = 0
     const lines = this.#text.split("\n")

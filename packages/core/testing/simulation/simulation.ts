@@ -5,12 +5,11 @@
  * streams. Ids and secrets come from the seed too, so a seed gives the same run, event by event, as long as a test does
  * one thing after another.
  */
-import { Context, type Duration, Effect, Layer, Redacted, References } from "effect"
+import { Context, type Duration, Effect, Layer, Redacted, References, Scheduler } from "effect"
 import type { AnyCaller } from "../../src/authorization/Principal.ts"
 import { layerRunner, layerServices } from "../../src/CoreServices.ts"
 import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
 import { EventStreams } from "../../src/events/streams/EventStreams.ts"
-import { StreamScheduler } from "../../src/events/streams/StreamScheduler.ts"
 import { streamRightOf } from "../../src/guard/streamAuthority.ts"
 import { type ProjectId, RegionId } from "../../src/Ids.ts"
 import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
@@ -47,7 +46,7 @@ const make = Effect.gen(function* () {
   const { advance } = yield* SimulatedTime
   const sessions = yield* Sessions
   const streams = yield* EventStreams
-  const scheduler = yield* StreamScheduler
+  const dispatcher = (yield* Scheduler.Scheduler).makeDispatcher()
 
   return {
     advance,
@@ -58,7 +57,7 @@ const make = Effect.gen(function* () {
       ),
     follow: Effect.fnUntraced(function* (caller: AnyCaller, options: FollowOptions = {}) {
       const { buffer = 16 * 1024, last_event_id, project_id = null, types = [] } = options
-      const connection = new SimulatedConnection(buffer, scheduler.soon)
+      const connection = new SimulatedConnection(buffer, (task) => dispatcher.scheduleTask(task, 0))
       const { close, ended } = yield* streams.subscribe({
         ...streamRightOf(caller, project_id),
         types,
@@ -110,7 +109,6 @@ const world = ({ events = {}, faults = {}, regions = ["local"], seed = 1 }: Simu
   return Layer.effect(Simulation, make).pipe(
     Layer.provideMerge(Layer.mergeAll(layerRunner, Seeds)),
     Layer.provideMerge(layerServices),
-    Layer.provide(StreamScheduler.layer),
     Layer.provideMerge(Layer.mergeAll(storage, computes, identity, digester, TokenSigner.layerMemory)),
     // Loops report what the faults did to them; tests observe what comes of it.
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "None")),

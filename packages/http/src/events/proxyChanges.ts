@@ -8,10 +8,11 @@ import {
   type EventFeed,
   endpointChangeOf,
   type LoggedEvent,
-  SseBytes,
   type StreamSink
 } from "@narthex/core"
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
+
+const encoder = new TextEncoder()
 
 const frame = (event: "change" | "endpoint" | "cancel") => (data: object) =>
   `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
@@ -31,7 +32,7 @@ export const streamChanges = (
 ): Effect.Effect<void> =>
   Effect.suspend(() => {
     const sink = open()
-    const write = (text: string) => Effect.sync(() => void sink.write(SseBytes.ofText(text)))
+    const write = (text: string) => Effect.sync(() => void sink.write(encoder.encode(text)))
     const changes = feed.events.pipe(
       Stream.runForEach((event) => Option.match(frameOf(event), { onNone: () => Effect.void, onSome: write }))
     )

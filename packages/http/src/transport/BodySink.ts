@@ -10,7 +10,7 @@
  * client on, and the stream would keep its place for good.
  * Pitfall: handing out the broker's bytes. Streams share them, and a reader may transfer or change what it got.
  */
-import type { SseBytes, StreamSink } from "@narthex/core"
+import type { StreamSink } from "@narthex/core"
 
 /** How many bytes a body may hold before the stream waits, like a socket of Node. */
 const highWater = 64 * 1024
@@ -47,9 +47,9 @@ export class BodySink implements StreamSink {
     else signal.addEventListener("abort", this.#abort, { once: true })
   }
 
-  write(bytes: SseBytes): boolean {
+  write(bytes: Uint8Array): boolean {
     if (this.#gone || this.#ending) return false
-    this.#controller?.enqueue(bytes.payload.slice())
+    this.#controller?.enqueue(bytes.slice())
     this.#full = (this.#controller?.desiredSize ?? 0) <= 0
     return !this.#full
   }

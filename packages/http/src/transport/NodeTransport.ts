@@ -36,7 +36,6 @@ export const NodeTransport: { readonly layer: Layer.Layer<Transport> } = {
       const response = NodeHttpServerRequest.toServerResponse(request)
       return {
         open: () => openSink(response),
-        // Over HTTP/1.1 the socket has been handed over, and the fiber of the request need not wait.
         held: (stream) =>
           Effect.as(
             response.writableEnded ? Effect.void : Effect.onInterrupt(stream.ended, () => stream.close),

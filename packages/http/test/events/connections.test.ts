@@ -10,7 +10,7 @@ import { opened as openedRaw, RawStream, requestText } from "./support/RawStream
 import { allRead, counting, signedIn, state, stillApi } from "./support/streamApi.ts"
 
 const heartbeat = 200
-/** What a heartbeat's time may differ by: a fifth, and a tenth for the wheel that reminds of it. */
+/** What a heartbeat's time may differ by: a fifth, and a tenth for the interval of the checks. */
 const surely = Duration.millis(1.3 * heartbeat)
 
 for (const serving of everyServing) {
@@ -66,14 +66,17 @@ for (const serving of everyServing) {
       })
     )
 
-    if (overSocket)
-      it.effect("a stream to an HTTP/1.0 client is not chunked", () =>
+    if (serving === "server")
+      it.effect("the body of a stream is its blocks and nothing else, up to the end of the connection", () =>
         Effect.gen(function* () {
-          const { org, token } = yield* signedIn("old@example.com")
-          const stream = yield* opened({ token, version: "1.0" })
-          assert.isUndefined(stream.header("transfer-encoding"))
-          yield* state(org, counting(1, 3))
-          yield* stream.until("events", ({ events }) => events.length === 3)
+          const { org, token } = yield* signedIn("plain@example.com")
+          for (const version of ["1.0", "1.1"]) {
+            const stream = yield* openedRaw({ token, version })
+            assert.isUndefined(stream.header("transfer-encoding"))
+            yield* state(org, counting(1, 3))
+            yield* stream.until("events", ({ events }) => events.length === 3)
+            assert.match(stream.text, /^: ok\n(id: \w{26}\nevent: [\w.]+\ndata: \{.*\}\n\n){3}$/)
+          }
         })
       )
 

@@ -41,7 +41,7 @@ const oneTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)
 const mostEvents = 10_000
 
 const heartbeat = 200
-/** What a heartbeat's time may differ by: a fifth, and a tenth for the wheel that reminds of it. */
+/** What a heartbeat's time may differ by: a fifth, and a tenth for the interval of the checks. */
 const surely = Duration.millis(1.3 * heartbeat)
 
 for (const serving of servings)

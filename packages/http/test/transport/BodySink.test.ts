@@ -5,10 +5,9 @@
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "@effect/vitest"
-import { SseBytes } from "@narthex/core"
 import { BodySink } from "../../src/transport/BodySink.ts"
 
-const text = (length: number) => SseBytes.ofText("x".repeat(length))
+const text = (length: number) => new TextEncoder().encode("x".repeat(length))
 const kibibytes = (count: number) => text(count * 1024)
 
 /** Lets callbacks run that were deferred. */
@@ -116,7 +115,7 @@ describe("the body of an event stream", () => {
   })
 
   it("what a reader does to its bytes does not change those of another reader", async () => {
-    const bytes = SseBytes.ofText("id: 1\n\n")
+    const bytes = new TextEncoder().encode("id: 1\n\n")
     const [one, two] = [watched(), watched()]
     for (const { sink } of [one, two]) sink.write(bytes)
     const first = (await one.reader.read()).value

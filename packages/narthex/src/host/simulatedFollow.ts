@@ -7,11 +7,10 @@ import {
   ProjectId,
   requestedId,
   requirement,
-  StreamScheduler,
   streamRightOf
 } from "@narthex/core"
 import { type ReceivedEvent, SimulatedConnection, type Subscriber } from "@narthex/core/testing"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Scheduler } from "effect"
 import { leftOut, objectOf, optional, text, texts, wholeFrom1 } from "../failures/forms.ts"
 import { aCredential } from "./clientForms.ts"
 import { requireForm } from "./inputs.ts"
@@ -67,8 +66,8 @@ const opened = Effect.fnUntraced(function* (token: string, options: SimulatedFol
   const ids = project_id === null ? {} : { project_id }
   const policy = requirement("read", ids)
   yield* Effect.andThen(admit(policy, caller, ids), find(policy, caller, ids))
-  const { soon } = yield* Effect.provide(StreamScheduler, StreamScheduler.layer)
-  const connection = new SimulatedConnection(buffer, soon)
+  const dispatcher = (yield* Scheduler.Scheduler).makeDispatcher()
+  const connection = new SimulatedConnection(buffer, (task) => dispatcher.scheduleTask(task, 0))
   const { close, ended } = yield* (yield* EventStreams).subscribe({
     ...streamRightOf(caller, project_id),
     types,

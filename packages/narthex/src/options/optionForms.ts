@@ -100,7 +100,7 @@ const events: Members<Omit<EventSettings, "limits">> = {
   ...allOptional(["ring_events", "ring_bytes", "rings_bytes", "event_bytes", "slice_bytes"], wholeFrom1),
   ...allOptional(["yield_writes", "replays", "replay_bytes", "tail_batch", "waiter_backlog"], wholeFrom1),
   ...allOptional(["heartbeat", "max_age", "stall_timeout", "revalidate", "poll", "retention"], period),
-  ...allOptional(["yield_after", "expiry_margin", "linger", "freshness", "replay_patience"], wait),
+  ...allOptional(["expiry_margin", "linger", "freshness", "replay_patience"], wait),
   max_lag_events: lag,
   max_lag_bytes: lag
 }

@@ -13,7 +13,6 @@ import type { LoggedEvent } from "../Envelope.ts"
 import { eventIdToBytes } from "../EventId.ts"
 import { anyProject, brokerType, RingFilter, type RingSlice } from "./RingFilter.ts"
 import { noProject, RingSegment } from "./RingSegment.ts"
-import { SseBytes } from "./SseBytes.ts"
 import { encodeEvent } from "./SseFrame.ts"
 
 const firstSegment = 16 * 1024
@@ -86,6 +85,8 @@ export class EventRing {
     if (event.id <= this.#lastId) return false
     this.#lastId = event.id
     if (event.internal) return false
+    // Shared slices end before it, and would keep evicted segments in memory.
+    for (const filter of this.#filters.values()) filter.last = undefined
     const encoded = encodeEvent(event, this.#limits.event_bytes)
     const project = event.project_id === null ? noProject : this.#projectNumber(event.project_id)
     const type = this.#typeNumber(encoded._tag === "Poison" ? brokerType : event.type)
@@ -113,11 +114,6 @@ export class EventRing {
   release(filter: RingFilter) {
     filter.users -= 1
     if (filter.users === 0) this.#filters.delete(filter.key)
-  }
-
-  /** Releases shared slices, so that they do not keep evicted segments in memory. */
-  releaseSlices() {
-    for (const filter of this.#filters.values()) filter.last = undefined
   }
 
   /** The cursor behind a position: the first entry with a greater id. */
@@ -196,9 +192,9 @@ export class EventRing {
 
   /** The next entries that pass, as one write of at most `limit` bytes (but at least one event). */
   read(from: number, filter: RingFilter, limit: number): RingSlice {
-    if (filter.last?.from === from && filter.last.end === this.#end) return filter.last.slice
+    if (filter.last?.from === from) return filter.last.slice
     const slice = filter.whole ? this.#run(from, limit) : this.#picked(from, filter, limit)
-    filter.last = { from, end: this.#end, slice }
+    filter.last = { from, slice }
     return slice
   }
 
@@ -209,7 +205,7 @@ export class EventRing {
     let to = from + 1
     while (to < segment.end && segment.start(to + 1) - start <= limit) to += 1
     const bytes = segment.bytes.subarray(start, segment.start(to))
-    return { to, events: to - from, bytes: SseBytes.ofChunked(bytes) }
+    return { to, events: to - from, bytes }
   }
 
   #picked(from: number, filter: RingFilter, limit: number): RingSlice {
@@ -232,7 +228,7 @@ export class EventRing {
       bytes.set(part, at)
       at += part.length
     }
-    return { to, events: parts.length, bytes: SseBytes.ofChunked(bytes) }
+    return { to, events: parts.length, bytes }
   }
 
   #evict() {

@@ -2,7 +2,6 @@
  * The entries of a ring that a stream sends: of the organization or of one project, of all types or of some. Streams
  * with the same selection share one filter, and with it their slices.
  */
-import type { SseBytes } from "./SseBytes.ts"
 
 /** The project number of a filter that passes all projects, and events without one. */
 export const anyProject = -2
@@ -12,7 +11,7 @@ export const brokerType = "error.v1"
 /** Some entries from a cursor on, up to `to`. `bytes` is undefined when none of them passes. */
 export interface RingSlice {
   readonly to: number
-  readonly bytes: SseBytes | undefined
+  readonly bytes: Uint8Array | undefined
   /** How many events the bytes hold. */
   readonly events: number
 }
@@ -24,7 +23,7 @@ export class RingFilter {
   readonly #typeNames: ReadonlyArray<string>
   users = 0
   /** The slice made last: most streams are at the same cursor. */
-  last: { readonly from: number; readonly end: number; readonly slice: RingSlice } | undefined
+  last: { readonly from: number; readonly slice: RingSlice } | undefined
 
   /** `typeNames` is the ring's own list, which grows. */
   constructor(key: string, project: number, types: ReadonlyArray<string>, typeNames: ReadonlyArray<string>) {

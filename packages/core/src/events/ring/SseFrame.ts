@@ -10,7 +10,11 @@ import type { OrgId, ProjectId, RegionId } from "../../Ids.ts"
 import type { EventData, LoggedEvent } from "../Envelope.ts"
 import { overflowId, resumeGapId } from "../EventId.ts"
 import type { EventTypeOf } from "../eventCatalog.ts"
-import { chunkOfText, SseBytes } from "./SseBytes.ts"
+
+const encoder = new TextEncoder()
+
+/** A text as bytes of a stream. */
+export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 const eventType = /^[a-z0-9_]+(\.[a-z0-9_]+)*\.v\d+$/
 
@@ -37,7 +41,7 @@ const block = (envelope: Written) =>
   `id: ${envelope.id}\nevent: ${envelope.type}\ndata: ${JSON.stringify(envelope)}\n\n`
 
 const brokerFrame = (scope: FrameScope, id: string, type: EventTypeOf<"_broker">, at: DateTime.Utc, data: EventData) =>
-  SseBytes.ofText(
+  bytesOf(
     block({
       id,
       type,
@@ -52,14 +56,13 @@ const brokerFrame = (scope: FrameScope, id: string, type: EventTypeOf<"_broker">
 
 /** A logged event, not an internal one, as streams send it. */
 export type EncodedEvent =
-  /** Valid until the next call, which may reuse the bytes. */
   | { readonly _tag: "Frame"; readonly bytes: Uint8Array }
   /** `error.v1`: one frame for the organization's streams, one for the project's. */
   | { readonly _tag: "Poison"; readonly org: Uint8Array; readonly project: Uint8Array | undefined }
 
 const poison = (event: LoggedEvent, code: string, message: string): EncodedEvent => {
   const frame = (project_id: ProjectId | null) =>
-    brokerFrame({ ...event, project_id }, event.id, "error.v1", event.at, { code, message }).chunked
+    brokerFrame({ ...event, project_id }, event.id, "error.v1", event.at, { code, message })
   return {
     _tag: "Poison",
     org: frame(null),
@@ -67,13 +70,13 @@ const poison = (event: LoggedEvent, code: string, message: string): EncodedEvent
   }
 }
 
-/** The event as HTTP/1.1 chunks of at most `limit` bytes. */
+/** The event as a frame of at most `limit` bytes. */
 export const encodeEvent = (event: LoggedEvent, limit: number): EncodedEvent => {
   const unencodable = () =>
     poison(event, "event_unencodable", "An event here could not be written. Fetch the current state.")
   if (!eventType.test(event.type)) return unencodable()
   const written = Result.try(() =>
-    chunkOfText(
+    bytesOf(
       block({
         id: event.id,
         type: event.type,
@@ -111,10 +114,10 @@ const historyUrl = (scope: FrameScope, gap: Gap) => {
   return gap.reason === "too_old" && gap.last_event_id !== null ? `${path}?after=${gap.last_event_id}` : path
 }
 
-export const resumeGapFrame = (scope: FrameScope, at: DateTime.Utc, gap: Gap): SseBytes =>
+export const resumeGapFrame = (scope: FrameScope, at: DateTime.Utc, gap: Gap): Uint8Array =>
   brokerFrame(scope, resumeGapId(gap.latest_id), "resume.gap.v1", at, { ...gap, history_url: historyUrl(scope, gap) })
 
-export const overflowFrame = (scope: FrameScope, at: DateTime.Utc, dropped: number, latest_id: string): SseBytes =>
+export const overflowFrame = (scope: FrameScope, at: DateTime.Utc, dropped: number, latest_id: string): Uint8Array =>
   brokerFrame(scope, overflowId(latest_id), "overflow.v1", at, { dropped, latest_id })
 
 /** A comment line. Clients ignore it; proxies that close idle connections see traffic. */

@@ -1,7 +1,6 @@
 /** Stops the streams of an instance (docs/design/events.md E32): refuses new ones, and ends the open ones gradually. */
 import { Deferred, Duration, Effect, Exit, Fiber, Random, Schema, type Scope } from "effect"
-import { SseBytes } from "../ring/SseBytes.ts"
-import { comment, retry } from "../ring/SseFrame.ts"
+import { bytesOf, comment, retry } from "../ring/SseFrame.ts"
 import type { EventStream } from "./EventStream.ts"
 import type { OpenStream } from "./OpenStream.ts"
 import type { EndReason } from "./StreamMetrics.ts"
@@ -69,7 +68,7 @@ export class Drain {
       const sink = request.open()
       const gone = Deferred.makeUnsafe<EndReason>()
       sink.onClose(() => Deferred.doneUnsafe(gone, Exit.succeed("draining")))
-      sink.write(SseBytes.ofText(`${comment("ok")}${retry(millis)}${comment("closing reason=draining")}`))
+      sink.write(bytesOf(`${comment("ok")}${retry(millis)}${comment("closing reason=draining")}`))
       sink.end()
       const destroy = Effect.sync((): EndReason => {
         sink.destroy()

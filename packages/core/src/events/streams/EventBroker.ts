@@ -8,7 +8,7 @@
  * Pitfall: registering a client only when it is attached. A revocation that is delivered while its ring is loading
  * would not find it.
  */
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { Clock, Context, Effect, Layer, Option, Random, Result, Scheduler } from "effect"
 import type { OrgId } from "../../Ids.ts"
 import type { LoggedEvent } from "../Envelope.ts"
 import { EventFeed } from "../EventFeed.ts"
@@ -18,17 +18,14 @@ import { EmittingRegion, EventSettings } from "../EventSettings.ts"
 import { revocationOf } from "../InternalEvents.ts"
 import type { EventRing } from "../ring/EventRing.ts"
 import { EventStream, type StreamOwner } from "./EventStream.ts"
-import { FlushBudget } from "./FlushBudget.ts"
 import { FlushQueue } from "./FlushQueue.ts"
-import { type FanoutOwner, OrgFanout } from "./OrgFanout.ts"
+import { OrgFanout } from "./OrgFanout.ts"
 import type { Start } from "./Resume.ts"
 import { revokes, type StreamAccess, type StreamOptions } from "./StreamAccess.ts"
 import { streamMillis } from "./StreamHost.ts"
 import { StreamLimits, type TooManyStreams } from "./StreamLimits.ts"
 import { showCounters, streamMetrics } from "./StreamMetrics.ts"
-import { StreamScheduler } from "./StreamScheduler.ts"
 import type { StreamSink } from "./StreamSink.ts"
-import { TimerWheel } from "./TimerWheel.ts"
 
 /**
  * A client whose stream is being opened. It holds its place, and its organization's ring, until attached or cancelled.
@@ -62,49 +59,45 @@ export class EventBroker extends Context.Service<
     readonly beginLoad: (org: OrgId) => { readonly finish: (window: EventWindow) => boolean; readonly fail: () => void }
   }
 >()("@narthex/core/events/EventBroker") {
-  static readonly layer: Layer.Layer<EventBroker, never, EventFeed | StreamScheduler> = Layer.effect(
+  static readonly layer: Layer.Layer<EventBroker, never, EventFeed> = Layer.effect(
     EventBroker,
     Effect.gen(function* () {
       const feed = yield* EventFeed
       const settings = yield* EventSettings
-      const scheduler = yield* StreamScheduler
+      const clock = yield* Clock.Clock
+      const random = yield* Random.Random
+      const dispatcher = (yield* Scheduler.Scheduler).makeDispatcher()
       const record = makeRecorder(yield* Effect.context<never>())
       showCounters(record)
       const millis = streamMillis(settings)
-      const width = Math.min(1_000, Math.max(5, millis.heartbeat / 10))
-      const wheel = new TimerWheel<EventStream>(width, scheduler.now())
       const limits = new StreamLimits(settings.limits)
       const fanouts = new Map<OrgId, OrgFanout>()
       const streams = new Set<EventStream>()
+      /** The streams, and those that have ended and still send their last bytes. */
+      const connections = new Set<EventStream>()
       const admissions = new Set<Admission>()
       /** The position up to which everything was delivered. */
       let delivered = 0
 
-      const host: StreamOwner & FanoutOwner = {
+      const host: StreamOwner = {
         settings,
         millis,
-        scheduler,
+        now: () => clock.currentTimeMillisUnsafe(),
+        random: () => random.nextDoubleUnsafe(),
         record,
         region_id: yield* EmittingRegion,
         counts: { delivered: 0, bytes: 0, lagging: 0 },
-        enqueue: (fanout) => queue.add(fanout),
-        remind: (stream, at) => wheel.add(stream, at),
-        drained: (stream) => {
-          if (stream.ended !== undefined) return
-          stream.pump(FlushBudget.of(host))
-          if (stream.ready) fanouts.get(stream.access.org_id)?.offer()
-        },
         ended: (stream) => {
           if (!streams.delete(stream)) return
           limits.give(stream.access)
           const fanout = fanouts.get(stream.access.org_id)
           if (fanout === undefined) return
           fanout.streams.delete(stream)
-          fanout.usedAt = scheduler.now()
+          fanout.usedAt = host.now()
         }
       }
 
-      const queue = new FlushQueue(host)
+      const queue = new FlushQueue(host, (task) => dispatcher.scheduleTask(task, 0))
 
       /** Evicts rings without readers, the least recently used first, while all together exceed their budget. */
       const fitMemory = () => {
@@ -126,11 +119,8 @@ export class EventBroker extends Context.Service<
       }
 
       const tick = () => {
-        const now = scheduler.now()
-        for (const stream of wheel.due(now)) {
-          const again = stream.tick(now)
-          if (again !== undefined) wheel.add(stream, again)
-        }
+        const now = host.now()
+        for (const stream of connections) if (!stream.tick(now)) connections.delete(stream)
         const { counts } = host
         record(streamMetrics.delivered, counts.delivered)
         record(streamMetrics.deliveredBytes, counts.bytes)
@@ -143,14 +133,14 @@ export class EventBroker extends Context.Service<
         record(streamMetrics.streams("project"), streams.size - organization)
         fitMemory()
       }
-      const stop = scheduler.every(width, tick)
-      yield* Effect.addFinalizer(() => Effect.sync(stop))
+      const pause = Effect.sleep(Math.min(1_000, Math.max(5, millis.heartbeat / 10)))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(pause, Effect.sync(tick))))
 
       const revokeWhere = (concerned: (access: StreamAccess) => boolean) => {
         for (const admission of admissions) if (concerned(admission.access)) admission.revoke()
         for (const stream of streams) {
           if (!concerned(stream.access)) continue
-          stream.pump(FlushBudget.unlimited(host)) // events from before the revocation are still sent
+          stream.pump() // events from before the revocation are still sent
           stream.end("revoked")
         }
       }
@@ -162,9 +152,12 @@ export class EventBroker extends Context.Service<
           fanouts.clear()
         },
         deliver: (batch: ReadonlyArray<LoggedEvent>) => {
+          const dirty = new Set<OrgFanout>()
           for (const event of batch) {
             delivered = event.pos
-            fanouts.get(event.org_id)?.append(event)
+            const fanout = fanouts.get(event.org_id)
+            fanout?.append(event)
+            if (fanout !== undefined) dirty.add(fanout)
             const revocation = revocationOf(event)
             if (Option.isNone(revocation)) continue
             // A revocation of an unknown form ends every stream.
@@ -172,12 +165,13 @@ export class EventBroker extends Context.Service<
               Option.match(revocation.value, { onNone: () => true, onSome: (it) => revokes(it, access) })
             )
           }
+          for (const fanout of dirty) queue.add(fanout.streams)
         }
       })
 
       const admit = (options: StreamOptions): Result.Result<Admission, TooManyStreams> => {
         const { access, expires_at } = options
-        const refused = limits.take(access, scheduler.now())
+        const refused = limits.take(access, host.now())
         if (Option.isSome(refused)) return Result.fail(refused.value)
         let revoked = false
         const admission: Admission = {
@@ -191,18 +185,18 @@ export class EventBroker extends Context.Service<
           attach: (ring, start, open) => {
             const fanout = fanouts.get(access.org_id)
             if (fanout?.ring !== ring) return Option.none()
-            const expired = expires_at !== null && expires_at.epochMilliseconds <= scheduler.now()
+            const expired = expires_at !== null && expires_at.epochMilliseconds <= host.now()
             const stream =
               revoked || expired // it shows nothing, not even the head's position
                 ? new EventStream(host, ring, open(), { ...options, bookmarks: false }, { _tag: "Live" })
                 : new EventStream(host, ring, open(), options, start)
             admissions.delete(admission)
             streams.add(stream)
+            connections.add(stream)
             fanout.streams.add(stream)
             if (revoked) stream.end("revoked")
-            stream.tick(scheduler.now())
-            stream.pump(FlushBudget.of(host))
-            if (stream.ready) fanout.offer()
+            stream.tick(host.now())
+            stream.pump()
             return Option.some(stream)
           }
         }

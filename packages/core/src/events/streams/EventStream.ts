@@ -10,9 +10,7 @@
 import { resumeGapId } from "../EventId.ts"
 import type { EventRing } from "../ring/EventRing.ts"
 import type { RingFilter } from "../ring/RingFilter.ts"
-import { SseBytes } from "../ring/SseBytes.ts"
-import { bookmark, comment, overflowFrame, resumeGapFrame, retry } from "../ring/SseFrame.ts"
-import type { FlushBudget } from "./FlushBudget.ts"
+import { bookmark, bytesOf, comment, overflowFrame, resumeGapFrame, retry } from "../ring/SseFrame.ts"
 import type { Start } from "./Resume.ts"
 import type { StreamAccess, StreamOptions } from "./StreamAccess.ts"
 import { instant, type StreamHost } from "./StreamHost.ts"
@@ -21,18 +19,14 @@ import type { StreamSink } from "./StreamSink.ts"
 
 /** The broker, as its streams see it. */
 export interface StreamOwner extends StreamHost {
-  /** The stream's connection has room again. */
-  readonly drained: (stream: EventStream) => void
   /** The stream sends nothing more; its connection may still be flushing. */
   readonly ended: (stream: EventStream) => void
-  /** Asks for a `tick` of the stream at this time. */
-  readonly remind: (stream: EventStream, at: number) => void
 }
 
 const none: ReadonlyArray<never> = []
 /** The start of most streams, and their heartbeat: the same bytes for all. */
-const greeting = SseBytes.ofText(comment("ok"))
-const beat = SseBytes.ofText(comment(""))
+const greeting = bytesOf(comment("ok"))
+const beat = bytesOf(comment(""))
 
 export class EventStream {
   readonly access: StreamAccess
@@ -53,7 +47,8 @@ export class EventStream {
   #bookmarked = ""
   #blockedSince: number | undefined
   #lastWrite: number
-  #beatAt: number
+  /** After this time without a write, a heartbeat is due. */
+  #patience: number
   #replaying = true
   #destroyAt = Number.POSITIVE_INFINITY
   #ended: EndReason | undefined
@@ -62,22 +57,22 @@ export class EventStream {
   #onGone: ReadonlyArray<(reason: EndReason) => void> = none
 
   constructor(host: StreamOwner, ring: EventRing, sink: StreamSink, options: StreamOptions, start: Start) {
-    const { millis, scheduler } = host
-    const now = scheduler.now()
+    const { millis } = host
+    const now = host.now()
     this.#host = host
     this.#ring = ring
     this.#sink = sink
     this.access = options.access
     this.#bookmarks = options.bookmarks
     this.#filter = ring.filter(options.access.project_id, options.types)
-    const age = now + millis.max_age * (0.8 + 0.2 * scheduler.random())
+    const age = now + millis.max_age * (0.8 + 0.2 * host.random())
     const expiry = options.expires_at === null ? Number.POSITIVE_INFINITY : options.expires_at.epochMilliseconds
     this.#deadline =
       expiry - millis.expiry_margin < age
         ? { at: expiry - millis.expiry_margin, reason: "token_expired" }
         : { at: age, reason: "max_age" }
     this.#lastWrite = now
-    this.#beatAt = this.#nextBeat(now)
+    this.#patience = this.#nextPatience
     this.#least = start._tag === "After" ? start.position : ring.lastId
     this.#ahead = this.#least > ring.lastId
     this.#cursor = start._tag === "After" ? ring.cursorAfter(start.position) : ring.end
@@ -85,7 +80,6 @@ export class EventStream {
     sink.onDrain(() => this.#drained())
     sink.onClose(() => this.#closed())
     this.#greet(start)
-    host.remind(this, this.#due(now))
   }
 
   get ended(): EndReason | undefined {
@@ -93,8 +87,8 @@ export class EventStream {
   }
 
   /** Whether there are entries after the cursor that may be written now. */
-  get ready(): boolean {
-    return this.#ended === undefined && this.#blockedSince === undefined && this.#cursor < this.#ring.end
+  get #ready(): boolean {
+    return this.#blockedSince === undefined && this.#cursor < this.#ring.end
   }
 
   /** Calls back once the replay is over: at the head, ended, or blocked for `replay_patience`. */
@@ -109,40 +103,33 @@ export class EventStream {
     else this.#onGone = [...this.#onGone, callback]
   }
 
-  /** Writes until caught up, blocked, or out of budget. */
-  pump(budget: FlushBudget) {
+  /** Writes until caught up or blocked. */
+  pump() {
     if (this.#ended !== undefined) return
+    const now = this.#host.now()
     // Timers stop while the machine sleeps: an event may arrive before the overdue timer.
-    if (budget.now >= this.#deadline.at) return this.end(this.#deadline.reason)
+    if (now >= this.#deadline.at) return this.end(this.#deadline.reason)
     if (this.#ahead) this.#skip()
     if (this.#tooFarBehind()) return this.overflow()
-    while (this.ready && !budget.spent) {
+    while (this.#ready) {
       const slice = this.#ring.read(this.#cursor, this.#filter, this.#host.settings.slice_bytes)
       this.#cursor = slice.to
       if (slice.bytes === undefined) continue
       this.#passed += slice.events
       this.#host.counts.delivered += slice.events
-      this.#write(slice.bytes, budget.now)
-      budget.wrote()
+      this.#write(slice.bytes, now)
     }
     if (this.#cursor === this.#ring.end) this.#settle()
   }
 
-  /** Checks its timers. Returns when to check again, `undefined` for never. */
-  tick(now: number): number | undefined {
-    if (this.#gone) return undefined
-    if (this.#ended !== undefined) {
-      if (now < this.#destroyAt) return this.#destroyAt
+  /** Checks its timers. `false`: the connection is gone, and there is nothing more to check. */
+  tick(now: number): boolean {
+    if (this.#ended === undefined) this.#tickLive(now)
+    else if (!this.#gone && now >= this.#destroyAt) {
       this.#sink.destroy()
       this.#closed()
-      return undefined
     }
-    const blocked = this.#blockedSince === undefined ? 0 : now - this.#blockedSince
-    if (now >= this.#deadline.at) this.end(this.#deadline.reason)
-    else if (this.#blockedSince !== undefined && blocked >= this.#host.millis.stall) this.overflow()
-    else if (this.#blockedSince !== undefined && blocked >= this.#host.millis.replay_patience) this.#settle()
-    else if (this.#blockedSince === undefined && now >= this.#beatAt) this.#beat(now)
-    return this.#due(now)
+    return !this.#gone
   }
 
   /** Ends the stream of a slow client. Safe if the frame never arrives: the client resumes after its last id. */
@@ -160,7 +147,7 @@ export class EventStream {
     if (this.#ended !== undefined) return
     const closing = comment(`closing reason=${reason}`)
     const text = this.#bookmarks ? `${this.#mark}${retry(retryMillis ?? this.#retryMillis)}` : ""
-    this.#write(SseBytes.ofText(text + closing))
+    this.#write(bytesOf(text + closing))
     this.#finish(reason)
   }
 
@@ -169,7 +156,7 @@ export class EventStream {
   }
 
   get #retryMillis(): number {
-    return 1_000 + 2_000 * this.#host.scheduler.random()
+    return 1_000 + 2_000 * this.#host.random()
   }
 
   /** The position that a client at this cursor resumes after. */
@@ -184,19 +171,18 @@ export class EventStream {
   }
 
   #greet(start: Start) {
-    const { record, scheduler } = this.#host
+    const { record } = this.#host
     const opening = comment("ok") + (this.#bookmarks ? retry(this.#retryMillis) : "")
     if (start._tag === "Gap") {
       const latest_id = this.#ring.lastId
       const oldest_id = this.#ring.oldest(this.#filter)
       const gap = { reason: start.reason, last_event_id: start.last_event_id, oldest_id, latest_id }
-      this.#write(SseBytes.ofText(opening))
+      this.#write(bytesOf(opening))
       this.#write(resumeGapFrame(this.#scope, instant(this.#host), gap))
       this.#least = resumeGapId(latest_id)
       record(streamMetrics.gaps(start.reason), 1)
-    } else this.#write(this.#bookmarks ? SseBytes.ofText(opening + bookmark(this.#position)) : greeting)
+    } else this.#write(this.#bookmarks ? bytesOf(opening + bookmark(this.#position)) : greeting)
     this.#bookmarked = this.#mark
-    this.#lastWrite = scheduler.now()
     const waiting = this.#ring.remaining(this.#filter, this.#cursor)
     record(streamMetrics.replayed, waiting)
     record(streamMetrics.opened(start._tag === "Gap" ? "gap" : start._tag === "After" ? "replay" : "none"), 1)
@@ -219,31 +205,30 @@ export class EventStream {
     )
   }
 
+  #tickLive(now: number) {
+    const { replay_patience, stall } = this.#host.millis
+    if (now >= this.#deadline.at) this.end(this.#deadline.reason)
+    else if (this.#blockedSince === undefined) {
+      if (now >= this.#lastWrite + this.#patience) this.#beat(now)
+    } else if (now >= this.#blockedSince + stall) this.overflow()
+    else if (now >= this.#blockedSince + replay_patience) this.#settle()
+  }
+
   #beat(now: number) {
     const mark = this.#mark
-    this.#write(mark === this.#bookmarked ? beat : SseBytes.ofText(comment("") + mark))
+    this.#write(mark === this.#bookmarked ? beat : bytesOf(comment("") + mark), now)
     this.#bookmarked = mark
-    this.#beatAt = this.#nextBeat(now)
+    this.#patience = this.#nextPatience
   }
 
-  #nextBeat(from: number): number {
-    return from + this.#host.millis.heartbeat * (0.8 + 0.4 * this.#host.scheduler.random())
+  get #nextPatience(): number {
+    return this.#host.millis.heartbeat * (0.8 + 0.4 * this.#host.random())
   }
 
-  #due(now: number): number {
-    const { replay_patience, stall } = this.#host.millis
-    if (this.#ended !== undefined) return this.#destroyAt
-    const patience = this.#replaying ? Math.min(replay_patience, stall) : stall
-    if (this.#blockedSince !== undefined) return Math.min(this.#deadline.at, this.#blockedSince + patience)
-    if (this.#lastWrite + this.#host.millis.heartbeat * 0.8 > this.#beatAt)
-      this.#beatAt = this.#nextBeat(this.#lastWrite)
-    return Math.min(this.#deadline.at, this.#beatAt, now + patience)
-  }
-
-  #write(bytes: SseBytes, now = this.#host.scheduler.now()) {
+  #write(bytes: Uint8Array, now = this.#host.now()) {
     const { counts } = this.#host
     this.#lastWrite = now
-    counts.bytes += bytes.size
+    counts.bytes += bytes.length
     if (this.#sink.write(bytes) || this.#blockedSince !== undefined) return
     this.#blockedSince = this.#lastWrite
     counts.lagging += 1
@@ -251,7 +236,7 @@ export class EventStream {
 
   #drained() {
     this.#unblock()
-    this.#host.drained(this)
+    this.pump()
   }
 
   #unblock() {
@@ -271,9 +256,8 @@ export class EventStream {
   #finish(reason: EndReason) {
     this.#ended = reason
     this.#sink.end()
-    this.#destroyAt = this.#host.scheduler.now() + this.#host.millis.linger
+    this.#destroyAt = this.#host.now() + this.#host.millis.linger
     this.#over(reason)
-    this.#host.remind(this, this.#destroyAt)
   }
 
   #over(reason: EndReason) {

@@ -1,39 +1,46 @@
 /**
- * Organizations whose streams have something to send (docs/design/events.md E25). One turn of the event loop serves them
- * one after the other until its budget is spent, so that neither a large one nor many small ones delay everything else.
+ * Streams that may have something to send (docs/design/events.md E25). Each turn of the event loop serves a number of them, so
+ * that neither a large organization nor many small ones delay everything else.
  */
-import { FlushBudget } from "./FlushBudget.ts"
-import type { OrgFanout } from "./OrgFanout.ts"
+import type { EventStream } from "./EventStream.ts"
 import type { StreamHost } from "./StreamHost.ts"
+import { streamMetrics } from "./StreamMetrics.ts"
 
 export class FlushQueue {
   readonly #host: StreamHost
-  readonly #waiting = new Set<OrgFanout>()
+  readonly #soon: (task: () => void) => void
+  readonly #waiting = new Set<EventStream>()
   #scheduled = false
 
-  constructor(host: StreamHost) {
+  /** `soon` runs a task once, in a later turn of the event loop. */
+  constructor(host: StreamHost, soon: (task: () => void) => void) {
     this.#host = host
+    this.#soon = soon
   }
 
-  add(fanout: OrgFanout) {
-    this.#waiting.add(fanout)
+  add(streams: Iterable<EventStream>) {
+    for (const stream of streams) this.#waiting.add(stream)
     this.#schedule()
   }
 
   #schedule() {
-    if (this.#scheduled) return
+    if (this.#scheduled || this.#waiting.size === 0) return
     this.#scheduled = true
-    this.#host.scheduler.soon(() => this.#run())
+    this.#soon(() => this.#run())
   }
 
   #run() {
+    const { now, record, settings } = this.#host
+    const begun = now()
+    let left = settings.yield_writes
     this.#scheduled = false
-    const budget = FlushBudget.of(this.#host)
-    for (const fanout of this.#waiting) {
-      this.#waiting.delete(fanout)
-      fanout.flush(budget) // adds itself again if it did not finish
-      if (budget.spent) break
+    for (const stream of this.#waiting) {
+      this.#waiting.delete(stream)
+      stream.pump()
+      left -= 1
+      if (left === 0) break
     }
-    if (this.#waiting.size > 0) this.#schedule()
+    record(streamMetrics.flush, (now() - begun) / 1_000)
+    this.#schedule()
   }
 }

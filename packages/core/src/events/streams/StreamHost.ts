@@ -1,15 +1,17 @@
-/** What all streams of a broker share: settings in milliseconds, the event loop, and metrics. */
+/** What all streams of a broker share: settings in milliseconds, clock and chance, and metrics. */
 import { DateTime, Duration } from "effect"
 import type { RegionId } from "../../Ids.ts"
 import type { Recorder } from "../EventMetrics.ts"
 import type { EventSettings } from "../EventSettings.ts"
-import type { StreamScheduler } from "./StreamScheduler.ts"
 
 export interface StreamHost {
   readonly settings: EventSettings
   readonly millis: StreamMillis
   readonly region_id: RegionId
-  readonly scheduler: StreamScheduler["Service"]
+  /** Milliseconds of the wall clock. */
+  readonly now: () => number
+  /** At least 0, less than 1. */
+  readonly random: () => number
   readonly record: Recorder
   /** Counted on the hot path, recorded as metrics at each tick of the broker. */
   readonly counts: StreamCounts
@@ -27,9 +29,8 @@ export const streamMillis = (settings: EventSettings) => ({
   expiry_margin: Duration.toMillis(settings.expiry_margin),
   stall: Duration.toMillis(settings.stall_timeout),
   linger: Duration.toMillis(settings.linger),
-  replay_patience: Duration.toMillis(settings.replay_patience),
-  yield_after: Duration.toMillis(settings.yield_after)
+  replay_patience: Duration.toMillis(settings.replay_patience)
 })
 export type StreamMillis = ReturnType<typeof streamMillis>
 
-export const instant = (host: StreamHost): DateTime.Utc => DateTime.makeUnsafe(host.scheduler.now())
+export const instant = (host: StreamHost): DateTime.Utc => DateTime.makeUnsafe(host.now())

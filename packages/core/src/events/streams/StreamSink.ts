@@ -1,9 +1,11 @@
 /** Port: the connection that a stream's bytes are written to. */
-import type { SseBytes } from "../ring/SseBytes.ts"
 
 export interface StreamSink {
-  /** Always accepts the bytes. `false`: the buffer is full, and the caller waits for `onDrain` before the next write. */
-  readonly write: (bytes: SseBytes) => boolean
+  /**
+   * Always accepts the bytes, which other streams share: a sink never changes them. `false`: the buffer is full, and the
+   * caller waits for `onDrain` before the next write.
+   */
+  readonly write: (bytes: Uint8Array) => boolean
   /** No more writes: sends what was accepted, then closes. */
   readonly end: () => void
   /** Closes at once. */

@@ -54,7 +54,7 @@ describe("the bounds of a ring", () => {
     const filter = ring.filter(null, [])
     let behind = 0
     for (let cursor = 599; cursor >= 0; cursor--) {
-      behind += ring.read(cursor, filter, 1).bytes?.size ?? 0
+      behind += ring.read(cursor, filter, 1).bytes?.length ?? 0
       assert.strictEqual(ring.bytesFrom(cursor), behind)
       assert.strictEqual(ring.idBefore(cursor + 1), idAt(cursor + 1))
     }
@@ -72,8 +72,8 @@ describe("the bounds of a ring", () => {
   it("a project's streams get error.v1 with their project_id for an event that is too large", () => {
     const ring = new EventRing({ ...limits, event_bytes: 200 }, noEvent)
     ring.append(logged(1, { data: { text: "x".repeat(500) } }))
-    const whole = text(ring.read(0, ring.filter(null, []), 65_536).bytes?.payload)
-    const narrow = text(ring.read(0, ring.filter(project, []), 65_536).bytes?.payload)
+    const whole = text(ring.read(0, ring.filter(null, []), 65_536).bytes)
+    const narrow = text(ring.read(0, ring.filter(project, []), 65_536).bytes)
     assert.include(whole, "event_too_large")
     assert.notInclude(whole, "project_id")
     assert.include(narrow, `"project_id":"${project}"`)

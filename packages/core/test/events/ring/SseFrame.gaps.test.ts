@@ -9,7 +9,7 @@ const at = DateTime.makeUnsafe("2026-05-01T12:00:00Z")
 const historyOf = (reason: GapReason, last_event_id: string | null, project_id: typeof project | null) => {
   const scope = { org_id: org, project_id, region_id: RegionId.make("local") }
   const gap = { reason, last_event_id, oldest_id: idAt(4), latest_id: idAt(9) }
-  const text = new TextDecoder().decode(resumeGapFrame(scope, at, gap).payload)
+  const text = new TextDecoder().decode(resumeGapFrame(scope, at, gap))
   return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? "null").data.history_url
 }
 

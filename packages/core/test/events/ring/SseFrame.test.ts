@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
 import { Envelope, EventData, type LoggedEvent, toEnvelope } from "../../../src/events/Envelope.ts"
-import { SseBytes } from "../../../src/events/ring/SseBytes.ts"
 import { encodeEvent, overflowFrame, resumeGapFrame } from "../../../src/events/ring/SseFrame.ts"
 import { RegionId } from "../../../src/Ids.ts"
 import { idAt, logged, org, project } from "../fixtures.ts"
@@ -12,7 +11,7 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 const written = (event: LoggedEvent) => {
   const encoded = encodeEvent(event, 1_000_000)
-  return encoded._tag === "Frame" ? text(SseBytes.ofChunked(encoded.bytes).payload) : encoded._tag
+  return encoded._tag === "Frame" ? text(encoded.bytes) : encoded._tag
 }
 
 describe("a frame", () => {
@@ -40,7 +39,7 @@ describe("a frame", () => {
   )
 
   it("the frame of an event has no more bytes than allowed, chunk framing included", () => {
-    const size = SseBytes.ofText(written(logged(1))).chunked.length
+    const size = written(logged(1)).length
     assert.strictEqual(encodeEvent(logged(1), size)._tag, "Frame")
     assert.strictEqual(encodeEvent(logged(1), size - 1)._tag, "Poison")
   })
@@ -53,7 +52,7 @@ describe("what the broker itself says", () => {
     const gap = { reason: "too_old", last_event_id: idAt(1), oldest_id: idAt(3), latest_id: idAt(5) } as const
     const id = `${idAt(5).slice(0, 25)}1`
     assert.strictEqual(
-      text(resumeGapFrame(scope, at, gap).payload),
+      text(resumeGapFrame(scope, at, gap)),
       `id: ${id}\nevent: resume.gap.v1\ndata: {"id":"${id}","type":"resume.gap.v1",${common},"data":{"reason":"too_old","last_event_id":"${idAt(1)}","oldest_id":"${idAt(3)}","latest_id":"${idAt(5)}","history_url":"/v1/projects/prj-1/events/history?after=${idAt(1)}"}}\n\n`
     )
   })
@@ -61,7 +60,7 @@ describe("what the broker itself says", () => {
   it("the bytes of overflow.v1 are fixed", () => {
     const id = `${idAt(5).slice(0, 25)}2`
     assert.strictEqual(
-      text(overflowFrame(scope, at, 12, idAt(5)).payload),
+      text(overflowFrame(scope, at, 12, idAt(5))),
       `id: ${id}\nevent: overflow.v1\ndata: {"id":"${id}","type":"overflow.v1",${common},"data":{"dropped":12,"latest_id":"${idAt(5)}"}}\n\n`
     )
   })
@@ -71,7 +70,7 @@ describe("what the broker itself says", () => {
     assert.isTrue(encoded._tag === "Poison" && encoded.project !== undefined)
     if (encoded._tag !== "Poison") return
     assert.strictEqual(
-      text(SseBytes.ofChunked(encoded.project ?? new Uint8Array()).payload),
+      text(encoded.project ?? new Uint8Array()),
       `id: ${idAt(5)}\nevent: error.v1\ndata: {"id":"${idAt(5)}","type":"error.v1",${common.replace('"eu"', '"local"')},"data":{"code":"event_unencodable","message":"An event here could not be written. Fetch the current state."}}\n\n`
     )
   })

@@ -78,9 +78,9 @@ export class SimClient {
     this.lastEventId = this.#memory[Math.floor(chance * this.#memory.length)] ?? this.lastEventId
   }
 
-  opens(chunked: boolean) {
+  opens() {
     this.#head = this.#log.all.length
-    this.#reader = new SseReader(chunked, (line) => this.#line(line))
+    this.#reader = new SseReader((line) => this.#line(line))
   }
 
   receives(bytes: Uint8Array) {

@@ -13,18 +13,13 @@ import { EventBroker } from "../../../src/events/streams/EventBroker.ts"
 import { EventStreams } from "../../../src/events/streams/EventStreams.ts"
 import type { OpenStream } from "../../../src/events/streams/OpenStream.ts"
 import { StreamAuthority } from "../../../src/events/streams/StreamAuthority.ts"
-import { StreamScheduler } from "../../../src/events/streams/StreamScheduler.ts"
 import type { Server, SimClient } from "./SimClient.ts"
 import type { Reach, SimLog } from "./SimLog.ts"
 import type { SimLoop } from "./SimLoop.ts"
 import { SimSink } from "./SimSink.ts"
 import { lateness, roomy } from "./simSettings.ts"
 
-const layer = EventStreams.layer.pipe(
-  Layer.provide(EventBroker.layer),
-  Layer.provide(EventFeed.layer),
-  Layer.provide(StreamScheduler.layer)
-)
+const layer = EventStreams.layer.pipe(Layer.provide(EventBroker.layer), Layer.provide(EventFeed.layer))
 
 interface Instance extends Server {
   readonly reach: Reach
@@ -88,7 +83,7 @@ export class SimFleet {
         open: () => {
           const sink = new SimSink(loop, expiresAt, this.#settings.yield_writes === roomy, client)
           connection.sink = sink
-          client.opens(sink.chunked)
+          client.opens()
           return sink
         }
       })

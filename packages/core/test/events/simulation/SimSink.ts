@@ -2,7 +2,6 @@
  * One connection of a simulated world: what the broker writes waits here until the client reads it. A client may
  * stop reading, and a connection may break at any byte.
  */
-import type { SseBytes } from "../../../src/events/ring/SseBytes.ts"
 import type { StreamSink } from "../../../src/events/streams/StreamSink.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
@@ -13,8 +12,6 @@ export interface SinkReader {
 }
 
 export class SimSink implements StreamSink {
-  /** Does it take bytes with the chunk framing of HTTP/1.1? */
-  readonly chunked: boolean
   readonly openedAt: number
   readonly #expiresAt: number
   /** When it last had something to write, or room to. */
@@ -30,7 +27,7 @@ export class SimSink implements StreamSink {
   #size = 0
   #full = false
   /** What was written although it was full: only a closing frame may be. */
-  #last: SseBytes | undefined
+  #last: Uint8Array | undefined
   #ending = false
   #closed = false
   #drain: () => void = () => undefined
@@ -42,12 +39,11 @@ export class SimSink implements StreamSink {
     this.#highWater = 200 + loop.below(2_000)
     this.#reader = reader
     this.#roomy = roomy
-    this.chunked = loop.once(2)
     this.openedAt = loop.now
     this.movedAt = loop.now
   }
 
-  readonly write = (bytes: SseBytes) => {
+  readonly write = (bytes: Uint8Array) => {
     if (this.#ending) this.#loop.blame("Nothing is written behind the end.")
     if (this.#loop.now > this.#expiresAt && tells(bytes, "data: "))
       this.#loop.blame("Nothing is shown to an expired credential.")
@@ -56,9 +52,8 @@ export class SimSink implements StreamSink {
     if (this.#full) this.#last = bytes
     else if (this.#roomy && tells(bytes, "event: overflow.v1"))
       this.#loop.blame("A reader that keeps up is not dropped.")
-    const taken = this.chunked ? bytes.chunked : bytes.payload
-    this.#waiting.push(taken)
-    this.#size += taken.length
+    this.#waiting.push(bytes)
+    this.#size += bytes.length
     this.#full ||= this.#size >= this.#highWater
     this.movedAt = this.#loop.now
     return !this.#full
@@ -135,5 +130,5 @@ export class SimSink implements StreamSink {
   }
 }
 
-const tells = ({ payload }: SseBytes, text: string) =>
-  Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes(text)
+const tells = ({ buffer, byteOffset, length }: Uint8Array, text: string) =>
+  Buffer.from(buffer, byteOffset, length).includes(text)

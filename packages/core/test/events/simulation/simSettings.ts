@@ -3,10 +3,10 @@ import { Duration } from "effect"
 import { defaultEventSettings, type EventSettings } from "../../../src/events/EventSettings.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
-/** So many writes in one flush that no reader can fall behind between two flushes. */
+/** So many streams served in one turn that no reader can fall behind between two flushes. */
 export const roomy = 512
 
-/** How late a timer of a stream may be: its reminder stands in a bucket, and the buckets are looked at in turns. */
+/** How late a timer of a stream may be: timers are checked at an interval. */
 export const lateness = ({ heartbeat }: Pick<EventSettings, "heartbeat">) =>
   2 * Math.min(1_000, Duration.toMillis(heartbeat) / 10) + 1
 

@@ -44,7 +44,7 @@ describe("a stream", () => {
     loop.advance(0)
     assert.lengthOf(a.sink.writes, 2)
     assert.deepStrictEqual(a.sink.ids, ids(1, 2, 3, 4, 5))
-    assert.strictEqual(a.sink.writes[1]?.chunked.buffer, b.sink.writes[1]?.chunked.buffer)
+    assert.strictEqual(a.sink.writes[1]?.buffer, b.sink.writes[1]?.buffer)
     assert.strictEqual(a.sink.writes[1], b.sink.writes[1])
   })
 
@@ -74,7 +74,7 @@ describe("a stream", () => {
     const { sink } = connect({}, { _tag: "After", position: idAt(2) })
     loop.advance(0)
     assert.deepStrictEqual(sink.ids, ids(3, 4, 5, 6, 7, 8, 9))
-    for (const write of sink.writes) assert.isAtMost(write.chunked.length, 700)
+    for (const write of sink.writes) assert.isAtMost(write.length, 700)
     assert.isAbove(sink.writes.length, 3)
   })
 

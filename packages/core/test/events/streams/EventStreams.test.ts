@@ -11,7 +11,6 @@ import { EventBroker } from "../../../src/events/streams/EventBroker.ts"
 import { EventStreams, type StreamRequest } from "../../../src/events/streams/EventStreams.ts"
 import type { StreamAccess } from "../../../src/events/streams/StreamAccess.ts"
 import { StreamAuthority } from "../../../src/events/streams/StreamAuthority.ts"
-import { StreamScheduler } from "../../../src/events/streams/StreamScheduler.ts"
 import { MemoryStorage } from "../../../src/memory/MemoryStorage.ts"
 import { StorageError } from "../../../src/StorageError.ts"
 import { Transaction } from "../../../src/Transaction.ts"
@@ -38,7 +37,6 @@ const world = (settings: Partial<EventSettings> = {}) =>
   EventStreams.layer.pipe(
     Layer.provideMerge(EventBroker.layer),
     Layer.provideMerge(EventFeed.layer),
-    Layer.provide(StreamScheduler.layer),
     Layer.provide(Layer.succeed(StreamAuthority, authority)),
     Layer.provideMerge(Transaction.layerMemory),
     Layer.provideMerge(unreliableLog),
