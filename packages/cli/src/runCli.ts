@@ -1,8 +1,8 @@
 /** One run of the command line: takes the arguments, returns the exit code. It never fails: a defect is a message. */
 import { Cause, Effect, Layer, Logger } from "effect"
 import { CliConfig, CliError, CliOutput, Command } from "effect/cli"
-import { builtInFlags } from "./completion/flagsOfEveryCommand.ts"
 import { complete } from "./completion/complete.ts"
+import { builtInFlags } from "./completion/flagsOfEveryCommand.ts"
 import { hiddenCommand } from "./completion/hiddenCommand.ts"
 import { Connection } from "./connection/Connection.ts"
 import { LatestVersion } from "./connection/LatestVersion.ts"
@@ -40,7 +40,6 @@ const running = (args: ReadonlyArray<string>) =>
   Command.runWith(narthex, { version })(helpArguments(narthex, args)).pipe(
     Effect.provideServiceEffect(CliOutput.Presenter, presenter(args))
   )
-
 
 const exitCodeOf = (failure: Exited | Reported | CliError.CliError): number => {
   if (!CliError.isCliError(failure)) return failure._tag === "Exited" ? failure.code : exitCodes[failure.exit].code
