@@ -18,7 +18,12 @@ describe("refusals of a call", () => {
   it.effect("a problem that the call declares is an instance of its class", () =>
     Effect.gen(function* () {
       const refused = yield* Effect.flip(
-        answered(429, { code: "rate_limited", title: "Too many requests.", retry_after_ms: 5 })
+        answered(429, {
+          type: "urn:narthex:problem:rate_limited",
+          code: "rate_limited",
+          title: "Too many requests.",
+          retry_after_ms: 5
+        })
       )
       assert.instanceOf(refused, RateLimitedProblem)
       assert.include(refused, { retry_after_ms: 5 })
