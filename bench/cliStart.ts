@@ -1,6 +1,6 @@
 /**
  * CPU time and start-up time of the command line as times of `node -e 0` in the same run: `narthex --version`, `whoami`,
- * `project list` and `--help` with kept code, and the limits below them: a call of `node:http` alone, and the
+ * `project list` and `--help` with a warm compile cache, and the limits below them: a call of `node:http` alone, and the
  * smallest command of Effect that makes a call (`smallestCall.ts`).
  *
  * `node --conditions=source bench/cliStart.ts [rounds]`. They take turns; the results are ratios of the medians. The
@@ -76,11 +76,11 @@ try {
 
   writeFileSync(join(folder, "package.json"), '{"type":"module","version":"0.1.0"}')
   const bin = join(folder, "bin", "narthex.js")
-  await bundle(join(folder, "dist", "narthex.cjs"))
+  await bundle(join(folder, "dist"))
   executableIn(join(folder, "bin"))
-  // The same executable with another program, so that it is bundled and cached as the command line is.
+  // The same executable with another program, bundled and cached as the command line is.
   const smallest = join(folder, "smallest", "bin", "narthex.js")
-  await bundle(join(folder, "smallest", "dist", "narthex.cjs"), join(import.meta.dirname, "smallestCall.ts"))
+  await bundle(join(folder, "smallest", "dist"), join(import.meta.dirname, "smallestCall.ts"))
   executableIn(join(folder, "smallest", "bin"))
 
   const commands = {

@@ -16,7 +16,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   "local-postgres": [...effect, "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/", "node:"],
   http: [...effect, "@narthex/core", "@narthex/api", "@effect/platform-node", "jose", ...node],
   proxy: [...effect, "@narthex/core", "@narthex/api", "node:"],
-  cli: [...effect, "@narthex/api", "@narthex/api/loading", "jq-wasm/inline", "string-width", ...node],
+  cli: [...effect, "@narthex/api", "jq-wasm/inline", ...node],
   console: [
     ...effect,
     "@narthex/api",
@@ -74,7 +74,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["limits", "compute", "relay", "opening"],
     ...["ProxyConfig.ts", "listen.ts", "makeProxy.ts", "Proxy.ts", "index.ts"]
   ],
-  api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "loading.ts", "index.ts"],
+  api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "index.ts"],
   http: [
     ...["ClientAddress.ts", "privateFile.ts", "MasterSecret.ts", "masterSecretFile.ts"],
     ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport"],
@@ -85,7 +85,7 @@ const order: Record<string, ReadonlyArray<string>> = {
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
     ...["names", "following", "tables", "connecting", "completion", "commands"],
-    ...["help", "root.ts", "narthex.ts", "commandTree.ts", "runCli.ts", "main.ts", "manner.ts", "index.ts"]
+    ...["help", "root.ts", "narthex.ts", "runCli.ts", "main.ts", "manner.ts", "index.ts"]
   ],
   console: [
     ...["ConsoleConfig.ts", "web", "components", "shell", "views", "api", "sessions", "relay", "requests", "routes"],
@@ -264,7 +264,7 @@ describe("structure", () => {
     const barrels = files("packages/*/{src,testing}/**/*.ts").filter(
       (file) =>
         !/^packages\/[^/]+\/(src|testing)\/index\.ts$/.test(file) &&
-        !["packages/http/src/web.ts", "packages/api/src/loading.ts", "packages/cli/src/manner.ts"].includes(file) &&
+        !["packages/http/src/web.ts", "packages/cli/src/manner.ts"].includes(file) &&
         /^export (\*|\{[^}]*\}) from/m.test(readFileSync(resolve(root, file), "utf8"))
     )
     assert.deepStrictEqual(barrels, [])

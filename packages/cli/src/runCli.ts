@@ -1,7 +1,7 @@
 /** One run of the command line: takes the arguments, returns the exit code. It never fails: a defect is a message. */
 import { Cause, Effect, Layer, Logger } from "effect"
 import { CliConfig, CliError, CliOutput, Command } from "effect/cli"
-import { commandTree } from "./commandTree.ts"
+import { complete } from "./completion/complete.ts"
 import { builtInFlags } from "./completion/flagsOfEveryCommand.ts"
 import { hiddenCommand } from "./completion/hiddenCommand.ts"
 import { Connection } from "./connection/Connection.ts"
@@ -12,6 +12,7 @@ import { exitCodes } from "./failures/exitCodes.ts"
 import type { Exited, Reported } from "./failures/LocalFailure.ts"
 import { helpArguments } from "./help/helpArguments.ts"
 import { usualNames } from "./input/usualNames.ts"
+import { narthex } from "./narthex.ts"
 import { Output } from "./output/Output.ts"
 import { presenter } from "./output/presenter.ts"
 
@@ -20,7 +21,7 @@ export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string
   const latest = yield* LatestVersion
   // Completion prints candidates only: no notice, no error.
   const completes = args[0] === hiddenCommand
-  const code = yield* (completes ? completing(args.slice(1)) : running(usualNames(args))).pipe(
+  const code = yield* (completes ? complete(narthex, args.slice(1)) : running(usualNames(args))).pipe(
     Effect.as<number>(exitCodes.ok.code),
     Effect.catch((failure) => Effect.succeed(exitCodeOf(failure))),
     Effect.catchDefect((defect) =>
@@ -35,18 +36,10 @@ export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string
   return code
 })
 
-const running = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
-  const narthex = yield* Effect.promise(() => commandTree(args))
-  yield* Command.runWith(narthex, { version })(helpArguments(narthex, args)).pipe(
+const running = (args: ReadonlyArray<string>) =>
+  Command.runWith(narthex, { version })(helpArguments(narthex, args)).pipe(
     Effect.provideServiceEffect(CliOutput.Presenter, presenter(args))
   )
-})
-
-const completing = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
-  const narthex = yield* Effect.promise(() => commandTree([]))
-  const { complete } = yield* Effect.promise(() => import("./completion/complete.ts"))
-  yield* complete(narthex, words)
-})
 
 const exitCodeOf = (failure: Exited | Reported | CliError.CliError): number => {
   if (!CliError.isCliError(failure)) return failure._tag === "Exited" ? failure.code : exitCodes[failure.exit].code

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -11,15 +11,14 @@ import { bundle } from "../bundle.ts"
 import { version } from "../src/environment/version.ts"
 import { ended, printed, text } from "./support/ended.ts"
 import { inAcme } from "./support/signedIn.ts"
-import { callsOf, counting, countingCalls, startUpOf } from "./support/startUp.ts"
+import { counting, startUpOf } from "./support/startUp.ts"
 
 /** A folder without a `node_modules` above it, so that the bundle can load nothing but itself. */
 const folder = mkdtempSync(join(tmpdir(), "narthex-bundle-"))
 const dist = join(folder, "dist")
 const file = join(dist, "narthex.cjs")
-const parts = join(dist, "parts")
 
-beforeAll(() => bundle(file))
+beforeAll(() => bundle(dist))
 const children = new Set<ChildProcessWithoutNullStreams>()
 afterEach(() => {
   for (const child of children) child.kill("SIGKILL")
@@ -27,39 +26,12 @@ afterEach(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/**
- * Limits in bytes, a tenth above the present sizes: of the bundle without jq, and of what one command loads at its
- * start.
- */
-const mostBytes = 680_000
-/** jq, which is loaded for `--jq` alone. */
-const jqBytes = 1_300_000
-const mostBytesOfCommand = 553_000
+/** Limits in bytes, a tenth above the present sizes: of the bundle, and of jq, which `--jq` alone loads. */
+const mostBytes = 660_000
+const mostBytesOfJq = 1_400_000
 
-/** Calls of functions in the bundle that a command makes, a tenth above the present numbers. They depend on no machine. */
-const mostCallsOfCommand = 45_000
-
-/**
- * Files that one command loads: the entry, the program, what commands share, the command, its group of the contract, what
- * groups share.
- */
-const mostFilesOfCommand = 12
-
-/**
- * Modules of Node that take long to load and that a call of the API does not need: the client of `fetch`, cryptography,
- * TLS, processes, streams of files.
- */
-const costly = [
-  "internal/deps/undici/undici",
-  "internal/webstreams/readablestream",
-  "internal/fs/promises",
-  "child_process",
-  "crypto",
-  "tls"
-]
-
-const start = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}, script = file) =>
-  run([script, ...args], variables)
+const start = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) =>
+  run([file, ...args], variables)
 
 const run = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) => {
   const env = { HOME: folder, DISPLAY: ":0", ...variables }
@@ -76,13 +48,10 @@ const withKey = Effect.gen(function* () {
 })
 
 describe("the bundle", () => {
-  it("the bundle is a small file that loads its parts", () => {
-    assert.isBelow(statSync(file).size, 200)
-    const sizes = [file, ...readdirSync(parts).map((part) => join(parts, part))].map((path) => statSync(path).size)
-    assert.isBelow(
-      sizes.reduce((sum, size) => sum + size, 0),
-      mostBytes + jqBytes
-    )
+  it("the bundle is one small file, with jq next to it", () => {
+    assert.deepStrictEqual(readdirSync(dist).toSorted(), ["jq.cjs", "narthex.cjs"])
+    assert.isBelow(statSync(file).size, mostBytes)
+    assert.isBelow(statSync(join(dist, "jq.cjs")).size, mostBytesOfJq)
   })
 
   it("--version prints the version on stdout and exits with 0", async () => {
@@ -92,47 +61,16 @@ describe("the bundle", () => {
   it("the bundle starts from its own files alone, without a connection", async () => {
     const { code, stderr } = await ended(run([...counting(dist), file, "--version"]))
     const { files, sockets } = startUpOf(stderr)
-    assert.deepStrictEqual([code, sockets], [0, 0])
-    assert.deepStrictEqual(
-      files.filter((url) => !url.startsWith(pathToFileURL(dist).href)),
-      []
-    )
+    assert.deepStrictEqual([code, sockets, files], [0, 0, [pathToFileURL(file).href]])
   })
 
-  it.live("a command loads its own part of the bundle, and no costly module of Node", () =>
+  it.live("a call of the API loads neither jq nor the client of fetch", () =>
     Effect.gen(function* () {
-      const { client, variables } = yield* withKey
-      yield* Effect.promise(() => client.projects.create({ name: "shop" }))
-      for (const command of [["whoami"], ["project", "list"], ["project", "--help"]]) {
-        const { code, stderr } = yield* Effect.promise(() =>
-          ended(run([...counting("*"), file, ...command], variables))
-        )
-        const { builtins, bytes, files } = startUpOf(stderr)
-        const said = `${command.join(" ")} loaded ${files.length} files, ${bytes} bytes`
-        assert.strictEqual(code, 0, said)
-        assert.isAtMost(files.length, mostFilesOfCommand, said)
-        assert.isBelow(bytes, mostBytesOfCommand, said)
-        assert.deepStrictEqual(
-          costly.filter((name) => builtins.includes(name)),
-          [],
-          said
-        )
-      }
-    }).pipe(Effect.scoped)
-  )
-
-  it.live("a call of the API takes a bounded number of steps", () =>
-    Effect.gen(function* () {
-      const { client, variables } = yield* withKey
-      yield* Effect.promise(() => client.projects.create({ name: "shop" }))
-      for (const command of [["whoami"], ["project", "list"]]) {
-        const { code, stderr } = yield* Effect.promise(() =>
-          ended(run([...countingCalls(pathToFileURL(dist).href), file, ...command], variables))
-        )
-        const calls = callsOf(stderr)
-        assert.strictEqual(code, 0)
-        assert.isBelow(calls, mostCallsOfCommand, `${command.join(" ")} called ${calls} functions`)
-      }
+      const { variables } = yield* withKey
+      const { code, stderr } = yield* Effect.promise(() => ended(run([...counting("*"), file, "whoami"], variables)))
+      const { builtins, files } = startUpOf(stderr)
+      assert.deepStrictEqual([code, files], [0, [pathToFileURL(file).href]])
+      assert.notInclude(builtins, "internal/deps/undici/undici")
     }).pipe(Effect.scoped)
   )
 
@@ -147,16 +85,6 @@ describe("the bundle", () => {
         assert.deepStrictEqual([calling.code, startUpOf(calling.stderr).sockets], [0, 1])
       }).pipe(Effect.scoped)
     )
-  })
-
-  it("a part of the bundle that is missing is a sentence, not a silent end", async () => {
-    const broken = join(folder, "broken")
-    cpSync(dist, broken, { recursive: true })
-    for (const part of readdirSync(join(broken, "parts")))
-      if (part.startsWith("whoami-")) rmSync(join(broken, "parts", part))
-    const { code, stderr } = await ended(start(["whoami"], {}, join(broken, "narthex.cjs")))
-    assert.strictEqual(code, 1)
-    assert.match(stderr, /^warning: narthex failed unexpectedly\./)
   })
 
   it("a command without a credential prints a hint on stderr and exits with 4", async () => {

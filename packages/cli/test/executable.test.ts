@@ -1,22 +1,23 @@
-/** `bin/narthex.js`: what it answers itself, and the code that it keeps of the bundle (docs/design/cli.md C38, C39). */
+/** `bin/narthex.js`: what it answers itself, and where it keeps compiled code (docs/design/cli.md C38, C39). */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import {
+  chmodSync,
+  chownSync,
   closeSync,
   copyFileSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
-  readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Script } from "node:vm"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { bundle } from "../bundle.ts"
 import { version } from "../src/environment/version.ts"
@@ -25,14 +26,12 @@ import { counting, startUpOf } from "./support/startUp.ts"
 
 /** A folder without a `node_modules` above it, so that the bundle can load nothing but itself. */
 const folder = mkdtempSync(join(tmpdir(), "narthex-executable-"))
-const parts = join(folder, "dist", "parts")
 const bin = join(folder, "bin", "narthex.js")
 
 beforeAll(async () => {
-  await bundle(join(folder, "dist", "narthex.cjs"))
+  await bundle(join(folder, "dist"))
   mkdirSync(join(folder, "bin"))
-  for (const name of ["narthex.js", "loadBundle.cjs"])
-    copyFileSync(join(import.meta.dirname, "..", "bin", name), join(folder, "bin", name))
+  copyFileSync(join(import.meta.dirname, "..", "bin", "narthex.js"), bin)
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", version }))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -40,20 +39,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const run = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}) =>
   ended(spawn(process.execPath, [...args], { cwd: folder, env: { HOME: folder, ...variables } }))
 
-/** A cache folder, and what is kept in it: the bytes of each file. */
-const cacheNamed = (name: string) => {
-  const cache = join(folder, name)
-  const kept = (): ReadonlyMap<string, Buffer> => {
-    const paths = readdirSync(cache, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-    return new Map(paths.map((path) => [path, readFileSync(path)]))
-  }
-  const start = (...args: ReadonlyArray<string>) => run([bin, ...args], { XDG_CACHE_HOME: cache })
-  return { cache, kept, start }
-}
-
-const kind = (path: string) => path.replace(/^.*\/(.+)-.{8}\.cjs\.code$/, "$1")
+/** The files that a cache has kept. */
+const filesBelow = (cache: string) =>
+  readdirSync(cache, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
 
 describe("bin/narthex.js", () => {
   it("prints the version of the package as the bundle does, without loading it", async () => {
@@ -62,77 +50,63 @@ describe("bin/narthex.js", () => {
     assert.deepStrictEqual(startUpOf(stderr).files, [pathToFileURL(bin).href])
   })
 
-  it("keeps the code of what it loaded, for its user alone, and uses it unchanged", async () => {
-    const { kept, start } = cacheNamed("cache")
-    const { code, stdout } = await start("project", "--help")
-    const first = kept()
-    assert.includeMembers([...first.keys()].map(kind), ["main", "shared", "projects"])
-    for (const path of first.keys())
-      assert.deepStrictEqual([statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777], [0o600, 0o700])
-    const again = await start("project", "--help")
-    const direct = await run([join(folder, "dist", "narthex.cjs"), "project", "--help"])
-    assert.deepStrictEqual([again.code, again.stdout, direct.stdout], [code, stdout, stdout])
-    assert.deepStrictEqual(kept(), first)
-  })
-
-  it("keeps the functions that a run has called, not only what loading a file compiles", async () => {
-    const { kept, start } = cacheNamed("called")
-    await start("project", "--help")
-    const [path = "", bytes] = [...kept()].find(([path]) => kind(path) === "shared") ?? []
-    const source = readFileSync(join(parts, path.replace(/^.*\/([^/]+)\.code$/, "$1")), "utf8")
-    const loaded = new Script(`(function (exports, require, module) {${source}\n})`).createCachedData()
-    // The code is there twice.
-    assert.isAbove((bytes?.length ?? 0) / 2, 1.2 * loaded.length)
-  })
-
-  it("a run that loads a further part keeps it too, with what it called of the others", async () => {
-    const { kept, start } = cacheNamed("further")
-    await start("project", "--help")
-    const before = kept()
-    await start("region", "--help")
-    const after = kept()
-    assert.include([...after.keys()].map(kind), "regions")
-    assert.deepStrictEqual(
-      [...before.keys()].filter((path) => !after.has(path)),
-      []
-    )
-  })
-
-  it("a run that failed keeps nothing, because it has not called what its command needs", async () => {
-    const { cache, start } = cacheNamed("failed")
-    mkdirSync(cache)
-    const { code } = await start("whoami")
-    assert.strictEqual(code, 4)
-    assert.deepStrictEqual(readdirSync(cache), [])
-  })
-
-  it("damaged code is not executed, and is replaced", async () => {
-    const { kept, start } = cacheNamed("damaged")
-    const { stdout } = await start("project", "--help")
-    for (const [path, bytes] of kept()) {
-      const damaged = Buffer.from(bytes)
-      damaged.fill(0xff, Math.floor(bytes.length / 4), Math.floor(bytes.length / 4) + 64)
-      writeFileSync(path, damaged)
-      const again = await start("project", "--help")
-      assert.deepStrictEqual([again.code, again.stdout], [0, stdout], path)
-      assert.notDeepEqual(readFileSync(path), damaged, path)
+  it("keeps the compiled code for its user alone", async () => {
+    const home = join(folder, "kept")
+    mkdirSync(home)
+    for (const start of ["first", "second"]) {
+      const { code, stderr } = await run([bin, "--help"], { HOME: home })
+      assert.deepStrictEqual([code, stderr], [0, ""], start)
     }
+    for (const kept of [".cache", ".cache/narthex", ".cache/narthex/code"])
+      assert.strictEqual(statSync(join(home, kept)).mode & 0o777, 0o700, kept)
+    assert.isNotEmpty(filesBelow(join(home, ".cache")))
   })
 
-  it("an empty file and one that is cut are not executed", async () => {
-    const { kept, start } = cacheNamed("cut")
-    const { stdout } = await start("project", "--help")
-    const [path = "", bytes = Buffer.alloc(0)] = [...kept()].find(([path]) => kind(path) === "shared") ?? []
-    for (const length of [0, 1, bytes.length - 2, bytes.length - 1]) {
-      writeFileSync(path, bytes.subarray(0, length))
-      const again = await start("project", "--help")
-      assert.deepStrictEqual([again.code, again.stdout], [0, stdout], `${length} bytes of ${path}`)
+  it("keeps nothing in a folder that another user can change, or below one", async () => {
+    const shared = join(folder, "shared")
+    const below = join(shared, "below")
+    mkdirSync(below, { recursive: true })
+    chmodSync(shared, 0o777)
+    symlinkSync(shared, join(folder, "link"))
+    for (const cache of [shared, below, join(folder, "link"), join(folder, "link", "below")]) {
+      const { code, stderr } = await run([bin, "--help"], { XDG_CACHE_HOME: cache })
+      assert.deepStrictEqual([code, stderr], [0, ""], cache)
     }
+    assert.deepStrictEqual(readdirSync(shared), ["below"])
+    assert.deepStrictEqual(readdirSync(below), [])
+  })
+
+  it("keeps nothing where another user has made the folder of the cache writable", async () => {
+    const cache = join(folder, "prepared")
+    mkdirSync(join(cache, "narthex", "code"), { recursive: true })
+    chmodSync(join(cache, "narthex"), 0o777)
+    assert.strictEqual((await run([bin, "--help"], { XDG_CACHE_HOME: cache })).code, 0)
+    assert.deepStrictEqual(filesBelow(cache), [])
+  })
+
+  it.skipIf(process.getuid?.() !== 0)("keeps nothing for root in the home of another user", async () => {
+    const home = join(folder, "ada")
+    mkdirSync(home)
+    chownSync(home, 1000, 1000)
+    const { code, stderr } = await run([bin, "--help"], { HOME: home })
+    assert.deepStrictEqual([code, stderr], [0, ""])
+    assert.deepStrictEqual(readdirSync(home), [])
+  })
+
+  it("keeps nothing in a relative folder, which a repository could hold", async () => {
+    for (const variables of [{ XDG_CACHE_HOME: "cache" }, { HOME: "" }]) {
+      const { code, stderr } = await run([bin, "--help"], variables)
+      assert.deepStrictEqual([code, stderr], [0, ""])
+    }
+    assert.notInclude(readdirSync(folder), "cache")
+    assert.notInclude(readdirSync(folder), ".cache")
   })
 
   it("works where nothing can be kept", async () => {
-    const { code, stderr } = await run([bin, "--help"], { XDG_CACHE_HOME: "/dev/null" })
-    assert.deepStrictEqual([code, stderr], [0, ""])
+    for (const cache of ["/dev/null", "/proc/none"]) {
+      const { code, stderr } = await run([bin, "--help"], { XDG_CACHE_HOME: cache })
+      assert.deepStrictEqual([code, stderr], [0, ""], cache)
+    }
   })
 
   it("a result that standard output does not take is a failure with a sentence", async () => {

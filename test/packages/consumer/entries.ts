@@ -1,6 +1,5 @@
 /** A consumer imports every entry of every library. `tarballs.test.ts` checks its types and does not run it. */
 import * as api from "@narthex/api"
-import * as loading from "@narthex/api/loading"
 import * as console from "@narthex/console"
 import * as core from "@narthex/core"
 import * as contracts from "@narthex/core/testing"
@@ -15,7 +14,6 @@ import * as testing from "narthex/testing"
 
 export const entries: ReadonlyArray<object> = [
   api,
-  loading,
   console,
   core,
   contracts,

@@ -4,31 +4,8 @@
  */
 import { Context, Layer, Stream } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
-import { Api } from "../Api.ts"
-import type { ApiCalls } from "./ApiCalls.ts"
-import { type AnyCall, type ClientSettings, type MakeCall, makeClient, type NarthexCalls } from "./makeClient.ts"
+import { type ClientSettings, makeClient, type NarthexCalls } from "./makeClient.ts"
 import type { StreamItem, StreamRefused, SubscriptionOptions } from "./Subscription.ts"
-
-/** The calls of the whole contract. Each is made when it is read for the first time: its codecs take time. */
-const callsOf = (make: MakeCall): ApiCalls => {
-  const calls: Record<string, object> = {}
-  for (const group of Object.values(Api.groups)) {
-    const members = {}
-    for (const name of Object.keys(group.endpoints)) {
-      let made: AnyCall | undefined
-      Object.defineProperty(members, name, {
-        enumerable: true,
-        get: () => {
-          made ??= make(Api, group.identifier, name)
-          return made
-        }
-      })
-    }
-    calls[group.identifier] = members
-  }
-  // The names are those of the contract, from which the type is derived too.
-  return calls as unknown as ApiCalls
-}
 
 /**
  * The client with Effect: an effect for each call of the contract.
@@ -41,7 +18,7 @@ const callsOf = (make: MakeCall): ApiCalls => {
  */
 export class NarthexClient extends Context.Service<NarthexClient, NarthexCalls>()("@narthex/api/NarthexClient") {
   static readonly layer = (settings: ClientSettings): Layer.Layer<NarthexClient, never, HttpClient.HttpClient> =>
-    Layer.effect(NarthexClient, makeClient(settings, callsOf))
+    Layer.effect(NarthexClient, makeClient(settings))
 
   /** The client over `fetch`. */
   static readonly layerFetch = (settings: ClientSettings): Layer.Layer<NarthexClient> =>

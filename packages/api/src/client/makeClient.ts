@@ -1,7 +1,5 @@
 /**
- * Makes the calls of a client: the base URL, the credential, retries and the session are added to each. Which contract
- * the calls come from is decided by the caller: the whole of it (`NarthexClient`), or groups that are loaded when they
- * are needed (`makeLoadingClient`).
+ * Makes the calls of a client: the base URL, the credential, retries and the session are added to each.
  *
  * The credential is sent only with calls whose contract needs one, and only in the `Authorization` header.
  *
@@ -9,13 +7,8 @@
  */
 import { Duration, Effect, Redacted, type Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import {
-  type HttpApi,
-  HttpApiClient,
-  type HttpApiEndpoint,
-  type HttpApiGroup,
-  HttpApiMiddleware
-} from "effect/http-api"
+import { type HttpApi, HttpApiClient, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { Api } from "../Api.ts"
 import { failOnOtherProblem } from "../problems/OtherProblem.ts"
 import { Authentication, OwnToken, ProxyAuthentication } from "../rules/Authentication.ts"
 import type { ApiCalls } from "./ApiCalls.ts"
@@ -23,7 +16,6 @@ import { ClientCredential, ClientHeaders } from "./ClientCredential.ts"
 import { type ClientSession, type ClientTokens, makeClientTokens, saysExpired } from "./ClientSession.ts"
 import { eventStream } from "./eventStream.ts"
 import { LastAttempt } from "./LastAttempt.ts"
-import { decodingRefusals, withoutErrors } from "./refusals.ts"
 import { defaultRetries, type RetrySettings, retrying } from "./retries.ts"
 import type { StreamItem, StreamRefused, SubscriptionOptions } from "./Subscription.ts"
 import { type AwaitedOperation, type WaitOptions, waitFor } from "./waitFor.ts"
@@ -90,12 +82,31 @@ const answersSession = new Set(["auth.refresh", "auth.switchOrg"])
 /** A call whose types are not known, because it is looked up by the names of the contract. */
 export type AnyCall = (request?: { readonly query?: { readonly wait?: unknown } }) => Effect.Effect<unknown, unknown>
 
-/** Makes the call of one endpoint of a contract. */
-export type MakeCall = <Id extends string, Groups extends HttpApiGroup.Constraint>(
-  contract: HttpApi.HttpApi<Id, Groups>,
-  group: string,
-  endpoint: string
-) => AnyCall
+type MakeCall = (group: string, endpoint: HttpApiEndpoint.Top) => AnyCall
+
+// Groups and endpoints are looked up by their names, so their types are not known one by one.
+const contract = Api as unknown as HttpApi.Top
+
+/** The calls of the contract. Each is made when it is read for the first time: its codecs take time. */
+const callsOf = (make: MakeCall): ApiCalls => {
+  const calls: Record<string, object> = {}
+  for (const group of Object.values(contract.groups)) {
+    const members = {}
+    for (const endpoint of Object.values(group.endpoints)) {
+      let made: AnyCall | undefined
+      Object.defineProperty(members, endpoint.identifier, {
+        enumerable: true,
+        get: () => {
+          made ??= make(group.identifier, endpoint)
+          return made
+        }
+      })
+    }
+    calls[group.identifier] = members
+  }
+  // The names are those of the contract, from which the type is derived too.
+  return calls as unknown as ApiCalls
+}
 
 /** How long a call asks the server to wait before it answers, in milliseconds. */
 const patienceOf = (wait: unknown) => (Duration.isDuration(wait) ? Duration.toMillis(wait) : 0)
@@ -126,11 +137,7 @@ export interface NarthexCalls {
   readonly waitFor: (operation: AwaitedOperation, options?: WaitOptions) => ReturnType<typeof waitFor>
 }
 
-/** `callsOf` makes the calls of the contract. It may make each of them when it is called for the first time. */
-export const makeClient = (
-  settings: ClientSettings,
-  callsOf: (make: MakeCall) => ApiCalls
-): Effect.Effect<NarthexCalls, never, HttpClient.HttpClient> =>
+export const makeClient = (settings: ClientSettings): Effect.Effect<NarthexCalls, never, HttpClient.HttpClient> =>
   Effect.gen(function* () {
     const http = (yield* HttpClient.HttpClient).pipe(
       HttpClient.mapRequestEffect((request) => prepared(settings, request)),
@@ -148,17 +155,8 @@ export const makeClient = (
     )
     const httpClient = HttpClient.transformResponse(http, Effect.flatMap(failOnOtherProblem))
 
-    const make: MakeCall = (given, group, name) => {
-      // Groups and endpoints are looked up by their names, so their types are not known one by one.
-      const contract = given as unknown as HttpApi.Top
-      const endpoint = contract.groups[group]?.endpoints[name]
-      if (endpoint === undefined) return () => Effect.die(new Error(`The contract has no call ${group}.${name}.`))
-      const making = HttpApiClient.endpoint(withoutErrors(contract, group, endpoint), {
-        httpClient,
-        group,
-        endpoint: name as never,
-        transformResponse: decodingRefusals(contract, group, endpoint)
-      })
+    const make: MakeCall = (group, endpoint) => {
+      const making = HttpApiClient.endpoint(contract, { httpClient, group, endpoint: endpoint.identifier as never })
       const call = Effect.runSyncWith(services)(making as Effect.Effect<unknown>) as AnyCall
       return completed(group, endpoint, call, retries, credential)
     }

@@ -4,48 +4,26 @@
  * Handlers leave `request_id` out; the server adds it to every answer, and `detail` where they leave it out: the
  * sentences of the code. They leave it out wherever the body must be the same for several causes: `not_found` for
  * foreign, deleted, malformed and unknown ids, `invalid_token` for every credential that is not valid.
- *
- * A class is made by its first use (docs/design/client.md L29): all of them together have a thousand schemas.
  */
 import { Option, Predicate, Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
-import { madeByFirstUse } from "./madeByFirstUse.ts"
 import { isProblemCode, type ProblemCode, problemCatalog } from "./problemCatalog.ts"
 
-const declare = <const Code extends ProblemCode>(code: Code) => ({
-  type: `urn:narthex:problem:${code}` as const,
-  status: problemCatalog[code].status,
-  title: problemCatalog[code].title
-})
-
-const members = <const Code extends ProblemCode>(code: Code) => ({
-  code: Schema.tag(code),
-  request_id: Schema.optionalKey(Schema.String)
-})
-
-/** The class of a code. `fields` are what its body has in addition. */
-const Problem =
-  <Self>() =>
-  <
-    const Tag extends string,
-    const Code extends ProblemCode,
-    Fields extends HttpApiError.ProblemExtensionFields = Record<never, never>
-  >(
-    tag: Tag,
-    code: Code,
-    fields?: Fields
-  ): HttpApiError.ProblemClass<
-    Self,
-    Tag,
-    `urn:narthex:problem:${Code}`,
-    (typeof problemCatalog)[Code]["status"],
-    { readonly code: Schema.tag<Code>; readonly request_id: Schema.optionalKey<Schema.String> } & Fields,
-    unknown
-  > =>
-    madeByFirstUse(
-      // The type of the result depends on `Self`, which is not known here.
-      () => HttpApiError.Problem<Self>()(tag, declare(code), { ...members(code), ...fields }) as never
-    )
+/** The tag of a class, its row of the catalog, and its members: those of every problem, and `fields`. */
+const problem = <
+  const Tag extends string,
+  const Code extends ProblemCode,
+  const Fields extends HttpApiError.ProblemExtensionFields
+>(
+  tag: Tag,
+  code: Code,
+  fields: Fields
+) => {
+  const type = `urn:narthex:problem:${code}` as const
+  const { status, title }: (typeof problemCatalog)[Code] = problemCatalog[code]
+  const members = { code: Schema.tag(code), request_id: Schema.optionalKey(Schema.String) }
+  return [tag, { type, status, title }, { ...members, ...fields }] as const
+}
 
 /** What the call requires, and what the credential holds. */
 const rights = {
@@ -62,148 +40,152 @@ export const RequestIssue = Schema.Struct({
 export type RequestIssue = typeof RequestIssue.Type
 const issues = { errors: Schema.optionalKey(Schema.Array(RequestIssue)) }
 
-export class MalformedRequestProblem extends Problem<MalformedRequestProblem>()(
-  "MalformedRequestProblem",
-  "malformed_request"
+export class MalformedRequestProblem extends HttpApiError.Problem<MalformedRequestProblem>()(
+  ...problem("MalformedRequestProblem", "malformed_request", {})
 ) {}
 
-export class UnauthenticatedProblem extends Problem<UnauthenticatedProblem>()(
-  "UnauthenticatedProblem",
-  "unauthenticated"
+export class UnauthenticatedProblem extends HttpApiError.Problem<UnauthenticatedProblem>()(
+  ...problem("UnauthenticatedProblem", "unauthenticated", {})
 ) {}
 
-export class InvalidTokenProblem extends Problem<InvalidTokenProblem>()("InvalidTokenProblem", "invalid_token") {}
-
-export class InvalidCodeProblem extends Problem<InvalidCodeProblem>()("InvalidCodeProblem", "invalid_code") {}
-
-export class TokenExpiredProblem extends Problem<TokenExpiredProblem>()("TokenExpiredProblem", "token_expired") {}
-
-export class SignInRequiredProblem extends Problem<SignInRequiredProblem>()(
-  "SignInRequiredProblem",
-  "sign_in_required"
+export class InvalidTokenProblem extends HttpApiError.Problem<InvalidTokenProblem>()(
+  ...problem("InvalidTokenProblem", "invalid_token", {})
 ) {}
 
-export class AlphaPendingProblem extends Problem<AlphaPendingProblem>()(
-  "AlphaPendingProblem",
-  "alpha_pending",
-  rights
+export class InvalidCodeProblem extends HttpApiError.Problem<InvalidCodeProblem>()(
+  ...problem("InvalidCodeProblem", "invalid_code", {})
 ) {}
 
-export class EmailNotAllowedProblem extends Problem<EmailNotAllowedProblem>()(
-  "EmailNotAllowedProblem",
-  "email_not_allowed"
+export class TokenExpiredProblem extends HttpApiError.Problem<TokenExpiredProblem>()(
+  ...problem("TokenExpiredProblem", "token_expired", {})
 ) {}
 
-export class ScopeInsufficientProblem extends Problem<ScopeInsufficientProblem>()(
-  "ScopeInsufficientProblem",
-  "scope_insufficient",
-  rights
+export class SignInRequiredProblem extends HttpApiError.Problem<SignInRequiredProblem>()(
+  ...problem("SignInRequiredProblem", "sign_in_required", {})
 ) {}
 
-export class CapabilityInsufficientProblem extends Problem<CapabilityInsufficientProblem>()(
-  "CapabilityInsufficientProblem",
-  "capability_insufficient",
-  rights
+export class AlphaPendingProblem extends HttpApiError.Problem<AlphaPendingProblem>()(
+  ...problem("AlphaPendingProblem", "alpha_pending", rights)
 ) {}
 
-export class RoleInsufficientProblem extends Problem<RoleInsufficientProblem>()(
-  "RoleInsufficientProblem",
-  "role_insufficient",
-  rights
+export class EmailNotAllowedProblem extends HttpApiError.Problem<EmailNotAllowedProblem>()(
+  ...problem("EmailNotAllowedProblem", "email_not_allowed", {})
 ) {}
 
-export class SessionRequiredProblem extends Problem<SessionRequiredProblem>()(
-  "SessionRequiredProblem",
-  "session_required",
-  rights
+export class ScopeInsufficientProblem extends HttpApiError.Problem<ScopeInsufficientProblem>()(
+  ...problem("ScopeInsufficientProblem", "scope_insufficient", rights)
 ) {}
 
-export class KeySelfOnlyProblem extends Problem<KeySelfOnlyProblem>()("KeySelfOnlyProblem", "key_self_only", rights) {}
-
-export class NotAMemberProblem extends Problem<NotAMemberProblem>()("NotAMemberProblem", "not_a_member", rights) {}
-
-export class AddressNotListedProblem extends Problem<AddressNotListedProblem>()(
-  "AddressNotListedProblem",
-  "address_not_listed"
+export class CapabilityInsufficientProblem extends HttpApiError.Problem<CapabilityInsufficientProblem>()(
+  ...problem("CapabilityInsufficientProblem", "capability_insufficient", rights)
 ) {}
 
-export class NotFoundProblem extends Problem<NotFoundProblem>()("NotFoundProblem", "not_found") {}
-
-export class MethodNotAllowedProblem extends Problem<MethodNotAllowedProblem>()(
-  "MethodNotAllowedProblem",
-  "method_not_allowed"
+export class RoleInsufficientProblem extends HttpApiError.Problem<RoleInsufficientProblem>()(
+  ...problem("RoleInsufficientProblem", "role_insufficient", rights)
 ) {}
 
-export class NotAcceptableProblem extends Problem<NotAcceptableProblem>()("NotAcceptableProblem", "not_acceptable") {}
-
-export class ConflictProblem extends Problem<ConflictProblem>()("ConflictProblem", "conflict") {}
-
-export class IdempotencyConflictProblem extends Problem<IdempotencyConflictProblem>()(
-  "IdempotencyConflictProblem",
-  "idempotency_conflict"
+export class SessionRequiredProblem extends HttpApiError.Problem<SessionRequiredProblem>()(
+  ...problem("SessionRequiredProblem", "session_required", rights)
 ) {}
 
-export class IdempotencyInProgressProblem extends Problem<IdempotencyInProgressProblem>()(
-  "IdempotencyInProgressProblem",
-  "idempotency_in_progress",
-  retry
+export class KeySelfOnlyProblem extends HttpApiError.Problem<KeySelfOnlyProblem>()(
+  ...problem("KeySelfOnlyProblem", "key_self_only", rights)
 ) {}
 
-export class BodyTooLargeProblem extends Problem<BodyTooLargeProblem>()("BodyTooLargeProblem", "body_too_large") {}
-
-export class UnsupportedMediaTypeProblem extends Problem<UnsupportedMediaTypeProblem>()(
-  "UnsupportedMediaTypeProblem",
-  "unsupported_media_type"
+export class NotAMemberProblem extends HttpApiError.Problem<NotAMemberProblem>()(
+  ...problem("NotAMemberProblem", "not_a_member", rights)
 ) {}
 
-export class InvalidRequestProblem extends Problem<InvalidRequestProblem>()(
-  "InvalidRequestProblem",
-  "invalid_request",
-  issues
+export class AddressNotListedProblem extends HttpApiError.Problem<AddressNotListedProblem>()(
+  ...problem("AddressNotListedProblem", "address_not_listed", {})
 ) {}
 
-export class RegionRequiredProblem extends Problem<RegionRequiredProblem>()(
-  "RegionRequiredProblem",
-  "region_required"
+export class NotFoundProblem extends HttpApiError.Problem<NotFoundProblem>()(
+  ...problem("NotFoundProblem", "not_found", {})
 ) {}
 
-export class RegionUnknownProblem extends Problem<RegionUnknownProblem>()("RegionUnknownProblem", "region_unknown") {}
-
-export class RegionImmutableProblem extends Problem<RegionImmutableProblem>()(
-  "RegionImmutableProblem",
-  "region_immutable"
+export class MethodNotAllowedProblem extends HttpApiError.Problem<MethodNotAllowedProblem>()(
+  ...problem("MethodNotAllowedProblem", "method_not_allowed", {})
 ) {}
 
-export class MalformedCidrProblem extends Problem<MalformedCidrProblem>()(
-  "MalformedCidrProblem",
-  "malformed_cidr",
-  issues
+export class NotAcceptableProblem extends HttpApiError.Problem<NotAcceptableProblem>()(
+  ...problem("NotAcceptableProblem", "not_acceptable", {})
+) {}
+
+export class ConflictProblem extends HttpApiError.Problem<ConflictProblem>()(
+  ...problem("ConflictProblem", "conflict", {})
+) {}
+
+export class IdempotencyConflictProblem extends HttpApiError.Problem<IdempotencyConflictProblem>()(
+  ...problem("IdempotencyConflictProblem", "idempotency_conflict", {})
+) {}
+
+export class IdempotencyInProgressProblem extends HttpApiError.Problem<IdempotencyInProgressProblem>()(
+  ...problem("IdempotencyInProgressProblem", "idempotency_in_progress", retry)
+) {}
+
+export class BodyTooLargeProblem extends HttpApiError.Problem<BodyTooLargeProblem>()(
+  ...problem("BodyTooLargeProblem", "body_too_large", {})
+) {}
+
+export class UnsupportedMediaTypeProblem extends HttpApiError.Problem<UnsupportedMediaTypeProblem>()(
+  ...problem("UnsupportedMediaTypeProblem", "unsupported_media_type", {})
+) {}
+
+export class InvalidRequestProblem extends HttpApiError.Problem<InvalidRequestProblem>()(
+  ...problem("InvalidRequestProblem", "invalid_request", issues)
+) {}
+
+export class RegionRequiredProblem extends HttpApiError.Problem<RegionRequiredProblem>()(
+  ...problem("RegionRequiredProblem", "region_required", {})
+) {}
+
+export class RegionUnknownProblem extends HttpApiError.Problem<RegionUnknownProblem>()(
+  ...problem("RegionUnknownProblem", "region_unknown", {})
+) {}
+
+export class RegionImmutableProblem extends HttpApiError.Problem<RegionImmutableProblem>()(
+  ...problem("RegionImmutableProblem", "region_immutable", {})
+) {}
+
+export class MalformedCidrProblem extends HttpApiError.Problem<MalformedCidrProblem>()(
+  ...problem("MalformedCidrProblem", "malformed_cidr", issues)
 ) {}
 
 /** `quota` names the quota: `held` is what the organization has of it, `allowed` how much it may have. */
-export class QuotaExceededProblem extends Problem<QuotaExceededProblem>()("QuotaExceededProblem", "quota_exceeded", {
-  quota: Schema.optionalKey(Schema.String),
-  held: Schema.optionalKey(Schema.Int),
-  allowed: Schema.optionalKey(Schema.Int)
-}) {}
+export class QuotaExceededProblem extends HttpApiError.Problem<QuotaExceededProblem>()(
+  ...problem("QuotaExceededProblem", "quota_exceeded", {
+    quota: Schema.optionalKey(Schema.String),
+    held: Schema.optionalKey(Schema.Int),
+    allowed: Schema.optionalKey(Schema.Int)
+  })
+) {}
 
 /** `blocking_operation_id` names the operation that must finish first. */
-export class ResourceBusyProblem extends Problem<ResourceBusyProblem>()("ResourceBusyProblem", "resource_busy", {
-  ...retry,
-  blocking_operation_id: Schema.optionalKey(Schema.NullOr(Schema.String))
-}) {}
+export class ResourceBusyProblem extends HttpApiError.Problem<ResourceBusyProblem>()(
+  ...problem("ResourceBusyProblem", "resource_busy", {
+    ...retry,
+    blocking_operation_id: Schema.optionalKey(Schema.NullOr(Schema.String))
+  })
+) {}
 
 /** `limit` names the limit; `held` counts against it, and `allowed` is the most that may. */
-export class RateLimitedProblem extends Problem<RateLimitedProblem>()("RateLimitedProblem", "rate_limited", {
-  ...retry,
-  limit: Schema.optionalKey(Schema.String),
-  held: Schema.optionalKey(Schema.Int),
-  allowed: Schema.optionalKey(Schema.Int)
-}) {}
+export class RateLimitedProblem extends HttpApiError.Problem<RateLimitedProblem>()(
+  ...problem("RateLimitedProblem", "rate_limited", {
+    ...retry,
+    limit: Schema.optionalKey(Schema.String),
+    held: Schema.optionalKey(Schema.Int),
+    allowed: Schema.optionalKey(Schema.Int)
+  })
+) {}
 
-export class InternalProblem extends Problem<InternalProblem>()("InternalProblem", "internal") {}
+export class InternalProblem extends HttpApiError.Problem<InternalProblem>()(
+  ...problem("InternalProblem", "internal", {})
+) {}
 
-export class UnavailableProblem extends Problem<UnavailableProblem>()("UnavailableProblem", "unavailable", retry) {}
+export class UnavailableProblem extends HttpApiError.Problem<UnavailableProblem>()(
+  ...problem("UnavailableProblem", "unavailable", retry)
+) {}
 
 /** The class of each code. */
 export const problems = {

@@ -1,83 +1,46 @@
-/** Refusals are decoded as the contract declares them, and cost nothing before the first one arrives. */
 import { assert, describe, it } from "@effect/vitest"
-import { NotFoundProblem } from "@narthex/api"
-import { Effect, Schema } from "effect"
+import { NarthexClient, RateLimitedProblem } from "@narthex/api"
+import { Effect, Layer } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
-import type { ApiCalls } from "../../src/client/ApiCalls.ts"
-import { type AnyCall, makeClient } from "../../src/client/makeClient.ts"
 
-/** An error whose schema counts how often it is read. */
-const counted = () => {
-  class Refused extends Schema.Error<Refused>("Refused")(
-    { code: Schema.tag("not_found"), why: Schema.String },
-    { httpApiStatus: 404 }
-  ) {}
-  const { ast } = Refused
-  let reads = 0
-  Object.defineProperty(Refused, "ast", {
-    get: () => {
-      reads += 1
-      return ast
-    }
-  })
-  return { Refused, reads: () => reads }
-}
-
-/** The call of a contract with one endpoint, whose middleware may refuse; answered by these responses in turn. */
-const calling = (error: Schema.Top, answers: ReadonlyArray<() => Response>) => {
-  class Checks extends HttpApiMiddleware.Service<Checks>()("@narthex/api/test/Checks", { error }) {}
-  const contract = HttpApi.make("test").add(
-    HttpApiGroup.make("things")
-      .add(HttpApiEndpoint.get("read", "/things", { success: Schema.Struct({ name: Schema.String }) }))
-      .middleware(Checks)
-  )
-  let turn = 0
+/** The call that lists regions, answered by this response. */
+const answered = (status: number, body: unknown) => {
   const http = HttpClient.make((request) =>
-    Effect.sync(() => HttpClientResponse.fromWeb(request, answers[turn++ % answers.length]?.() ?? Response.error()))
+    Effect.succeed(HttpClientResponse.fromWeb(request, Response.json(body, { status })))
   )
-  let call: AnyCall | undefined
-  const making = makeClient({ baseUrl: "http://api.test", retries: false }, (make) => {
-    call = make(contract, "things", "read")
-    // The calls of the test's own contract.
-    return { things: { read: call } } as unknown as ApiCalls
-  })
-  return Effect.map(Effect.provideService(making, HttpClient.HttpClient, http), () => call ?? (() => Effect.void))
+  return NarthexClient.use(({ api }) => api.regions.list()).pipe(
+    Effect.provide(NarthexClient.layer({ baseUrl: "http://api.test", retries: false })),
+    Effect.provide(Layer.succeed(HttpClient.HttpClient, http))
+  )
 }
-
-const json = (status: number, body: unknown) => () => Response.json(body, { status })
 
 describe("refusals of a call", () => {
-  it.effect("the schemas of errors are read by the first refusal, not before", () =>
+  it.effect("a problem that the call declares is an instance of its class", () =>
     Effect.gen(function* () {
-      const { Refused, reads } = counted()
-      const call = yield* calling(Refused, [
-        json(200, { name: "shop" }),
-        json(404, { code: "not_found", title: "Not found.", why: "gone" }),
-        json(200, { name: "shop" })
-      ])
-      assert.deepStrictEqual(yield* call(), { name: "shop" })
-      assert.strictEqual(reads(), 0)
-      const refused = yield* Effect.flip(call())
-      assert.instanceOf(refused, Refused)
-      assert.include(refused, { why: "gone" })
-      assert.isAbove(reads(), 0)
-      assert.deepStrictEqual(yield* call(), { name: "shop" })
+      const refused = yield* Effect.flip(
+        answered(429, {
+          type: "urn:narthex:problem:rate_limited",
+          code: "rate_limited",
+          title: "Too many requests.",
+          retry_after_ms: 5
+        })
+      )
+      assert.instanceOf(refused, RateLimitedProblem)
+      assert.include(refused, { retry_after_ms: 5 })
     })
   )
 
   it.effect("a known problem that the call does not declare does not decode", () =>
     Effect.gen(function* () {
-      const call = yield* calling(NotFoundProblem, [json(409, { code: "conflict", title: "Conflict.", status: 409 })])
-      assert.include(yield* Effect.flip(call()), { _tag: "HttpClientError" })
+      const refused = yield* Effect.flip(answered(409, { code: "conflict", title: "Conflict.", status: 409 }))
+      assert.include(refused, { _tag: "HttpClientError" })
     })
   )
 
   it.effect("an answer that does not decode is no refusal", () =>
     Effect.gen(function* () {
-      const call = yield* calling(NotFoundProblem, [json(200, { name: 1 }), json(202, {})])
-      assert.include(yield* Effect.flip(call()), { _tag: "SchemaError" })
-      assert.include(yield* Effect.flip(call()), { _tag: "HttpClientError" })
+      assert.include(yield* Effect.flip(answered(200, { regions: 1 })), { _tag: "SchemaError" })
+      assert.include(yield* Effect.flip(answered(202, {})), { _tag: "HttpClientError" })
     })
   )
 })

@@ -1,6 +1,5 @@
 /** Clients of the API: with the credential of the run, with another key, or without a credential. */
-import type { ClientSettings, NarthexClient } from "@narthex/api"
-import { makeLoadingClient } from "@narthex/api/loading"
+import { type ClientSettings, NarthexClient } from "@narthex/api"
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { ContextFile } from "../contexts/ContextFile.ts"
@@ -48,10 +47,9 @@ export class Connection extends Context.Service<
         })
       )
       const connect = (settings: ClientSettings) =>
-        Effect.provideService(
-          makeLoadingClient({ ...settings, headers: { "user-agent": `narthex-cli/${version}` } }),
-          HttpClient.HttpClient,
-          http
+        NarthexClient.pipe(
+          Effect.provide(NarthexClient.layer({ ...settings, headers: { "user-agent": `narthex-cli/${version}` } })),
+          Effect.provideService(HttpClient.HttpClient, http)
         )
 
       return Connection.of({

@@ -1,10 +1,10 @@
 /** The columns that text takes in a terminal: East Asian characters and emoji take two, combining marks none. */
-import stringWidth from "string-width"
+import { CliOutput } from "effect/cli"
 
 /** Every printable ASCII character takes one column; only other text is measured. */
 const ascii = /^[\x20-\x7e]*$/
 
-export const textWidth = (text: string): number => (ascii.test(text) ? text.length : stringWidth(text))
+export const textWidth = (text: string): number => (ascii.test(text) ? text.length : CliOutput.displayWidth(text))
 
 /** Pads with spaces to `width` columns. Text that is wider stays as it is. */
 export const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - textWidth(text)))

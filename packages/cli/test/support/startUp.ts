@@ -44,27 +44,3 @@ export interface StartUp {
 }
 
 export const startUpOf = (stderr: string): StartUp => JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "")
-
-/** Counts the calls of functions of the modules in a folder, as a line of JSON at the end of standard error. */
-const callCounter = (folder: string) => `
-  import { Session } from "node:inspector"
-  const session = new Session()
-  session.connect()
-  session.post("Profiler.enable")
-  session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: false })
-  process.on("exit", () => {
-    session.post("Profiler.takePreciseCoverage", (_, { result }) => {
-      const own = result.filter(({ url }) => url.startsWith(${JSON.stringify(folder)}))
-      const counts = own.flatMap(({ functions }) => functions.map(({ ranges }) => ranges[0].count))
-      process._rawDebug(JSON.stringify({ calls: counts.reduce((sum, count) => sum + count, 0) }))
-    })
-  })
-`
-
-/** The options of Node that install the counter of calls. `folder` is a URL. */
-export const countingCalls = (folder: string): ReadonlyArray<string> => [
-  `--import=data:text/javascript,${encodeURIComponent(callCounter(folder))}`
-]
-
-/** The work of a start, which is the same on every machine. */
-export const callsOf = (stderr: string): number => JSON.parse(stderr.trimEnd().split("\n").at(-1) ?? "").calls
