@@ -23,8 +23,12 @@ const lineAt = (source: string, index: number) => source.slice(0, index).split("
 /** Of block comments and of runs of line comments, without the programs in them. */
 export const commentsOf = (source: string): ReadonlyArray<Sentence> =>
   [...source.matchAll(/\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/[^\n]*\n)+/gm)].flatMap((found) => {
-    const text = (found[1] ?? found[0]).replace(/^[ \t]*(?:\*|\/\/)[ \t]?/gm, "").replace(/```[\s\S]*?```|@example[\s\S]*/g, "")
-    return text.split(/\n\s*\n|\n(?=[-*@]|\d+\. )/).flatMap((part) => sentencesIn(part.replace(/^[-*\d. ]+/, ""), lineAt(source, found.index)))
+    const text = (found[1] ?? found[0])
+      .replace(/^[ \t]*(?:\*|\/\/)[ \t]?/gm, "")
+      .replace(/```[\s\S]*?```|@example[\s\S]*/g, "")
+    return text
+      .split(/\n\s*\n|\n(?=[-*@]|\d+\. )/)
+      .flatMap((part) => sentencesIn(part.replace(/^[-*\d. ]+/, ""), lineAt(source, found.index)))
   })
 
 /** Of tests and their groups. A name is one sentence. */
@@ -43,7 +47,9 @@ export const pageSentencesOf = (source: string): ReadonlyArray<Sentence> => {
   return text.split(/(?<=\n)(?=\s*\n|\s*[-*|#>]|\s*\d+\. )/).flatMap((part) => {
     const at = line
     line += part.split("\n").length - 1
-    return /^\s*[|#]/.test(part) ? [] : sentencesIn(part.replace(/^[\s\-*>]*(?:\d+\. )?(?:\*\*[A-Z]+\d+\.\*\* )?/, ""), at)
+    return /^\s*[|#]/.test(part)
+      ? []
+      : sentencesIn(part.replace(/^[\s\-*>]*(?:\d+\. )?(?:\*\*[A-Z]+\d+\.\*\* )?/, ""), at)
   })
 }
 

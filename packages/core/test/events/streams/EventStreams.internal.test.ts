@@ -8,7 +8,6 @@ import { defaultEventSettings, EventSettings } from "../../../src/events/EventSe
 import { EventBroker } from "../../../src/events/streams/EventBroker.ts"
 import { EventStreams } from "../../../src/events/streams/EventStreams.ts"
 import { StreamAuthority } from "../../../src/events/streams/StreamAuthority.ts"
-import { StreamScheduler } from "../../../src/events/streams/StreamScheduler.ts"
 import { MemoryStorage } from "../../../src/memory/MemoryStorage.ts"
 import { Transaction } from "../../../src/Transaction.ts"
 import { org, principal, project, TestSink } from "../fixtures.ts"
@@ -16,7 +15,6 @@ import { org, principal, project, TestSink } from "../fixtures.ts"
 const world = EventStreams.layer.pipe(
   Layer.provideMerge(EventBroker.layer),
   Layer.provideMerge(EventFeed.layer),
-  Layer.provide(StreamScheduler.layer),
   Layer.provide(Layer.succeed(StreamAuthority, { permits: () => Effect.succeed(true) })),
   Layer.provideMerge(Transaction.layerMemory),
   Layer.provideMerge(EventLog.layerMemory),
