@@ -64,6 +64,7 @@ export type {
   OperationAnswer,
   OperationClient
 } from "./client/promises/following.ts"
+export { problemOfClient } from "./client/promises/givenOptions.ts"
 export * from "./client/promises/isErrorOf.ts"
 export type * from "./client/promises/Method.ts"
 export type * from "./client/promises/PromiseClient.ts"

@@ -6,6 +6,7 @@ import {
   createClient,
   type NarthexError,
   place,
+  problemOfClient,
   type SessionJson,
   StreamsEvents,
   siteOf
@@ -38,13 +39,17 @@ export const makeClients = (
     try {
       requireForm("options", options, ownOptions)
       const retries = options.retries === undefined ? defaults.retries : options.retries
-      return createClient({
+      const given = {
         ...options,
         ...(retries === undefined ? {} : { retries }),
         baseUrl: `${origin}${basePath}`,
         fetch,
         ...(credential === undefined ? {} : { credential })
-      })
+      }
+      // Before `createClient`, whose name a host has not called.
+      const problem = problemOfClient(given)
+      if (problem !== undefined) throw problem
+      return createClient(given)
     } catch (error) {
       throw place(error, "client", siteOf(client))
     }
