@@ -20,8 +20,8 @@ export const log: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "sql-window-newest",
-        find: "and id > ${afterFloor} order by id desc limit $2) newest",
-        put: "and id > ${afterFloor} order by id limit $2) newest",
+        find: "and id > ${afterFloor} order by id desc limit $2)",
+        put: "and id > ${afterFloor} order by id limit $2)",
         why: "A window holds the newest events."
       },
       {
