@@ -1,6 +1,6 @@
 /** Sign-in at a provider of another site that posts its answer (docs/design/console.md W6, W7). */
 import { assert, layer } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Layer, Tracer } from "effect"
 import { newContext, sharedBrowser } from "../../../test/harness/browser.ts"
 import { Browser } from "./support/Browser.ts"
 import { consoleUrl, layerTestConsole } from "./support/Console.ts"
@@ -11,7 +11,21 @@ const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 /** A form that another site posts: browsers send no cookie that is SameSite=Lax with it. */
 const foreign = { cookie: "", origin: "http://127.0.0.2", "sec-fetch-site": "cross-site" }
 
-layer(layerTestConsole({}, {}, Duration.seconds(10), elsewhere), { excludeTestServices: true })("form_post", (it) => {
+const spans: Array<Tracer.NativeSpan> = []
+const recording = Layer.succeed(
+  Tracer.Tracer,
+  Tracer.make({
+    span: (options) => {
+      const span = new Tracer.NativeSpan(options)
+      spans.push(span)
+      return span
+    }
+  })
+)
+
+const world = layerTestConsole({}, {}, Duration.seconds(10), elsewhere).pipe(Layer.provide(recording))
+
+layer(world, { excludeTestServices: true })("form_post", (it) => {
   it.effect(
     "sign-in at a provider that posts its answer leads to the projects, in a browser",
     () =>
@@ -55,6 +69,17 @@ layer(layerTestConsole({}, {}, Duration.seconds(10), elsewhere), { excludeTestSe
         const own = yield* go(() => browser.open(turned.headers.get("location") ?? ""))
         assert.deepStrictEqual([own.status, browser.cookies.has("narthex")], [400, false])
       })
+  )
+
+  it.effect("traces have neither code nor state of a callback", () =>
+    Effect.gen(function* () {
+      const browser = new Browser(yield* consoleUrl)
+      const callback = "/sign-in/callback?code=secret-code&state=secret-state&iss=kept"
+      yield* go(() => browser.send(callback))
+      const traced = spans.map(({ attributes }) => JSON.stringify([...attributes])).join("\n")
+      assert.include(traced, "kept")
+      assert.notMatch(traced, /secret-(?:code|state)/)
+    })
   )
 
   it.effect("no other path takes a form of another site", () =>

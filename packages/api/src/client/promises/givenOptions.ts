@@ -21,15 +21,13 @@ const isSignal = (value: unknown) =>
   Predicate.isBoolean(value.aborted) &&
   hasFunctions(value, "addEventListener", "removeEventListener")
 
-/** RFC 9110, 5.5 and 5.6.2. A `Headers` has no members of its own: none of its headers would be sent. */
-const isHeaders = (value: unknown) =>
-  Predicate.isObject(value) &&
-  !Array.isArray(value) &&
-  !hasFunctions(value, "forEach") &&
-  Object.entries(value).every(
-    ([name, text]) =>
-      /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && Predicate.isString(text) && /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
-  )
+/** A `Headers` has no members of its own: none of its headers would be sent. */
+const isRecord = (value: unknown): value is object =>
+  Predicate.isObject(value) && !Array.isArray(value) && !hasFunctions(value, "forEach")
+
+/** RFC 9110, 5.5 and 5.6.2. */
+const isHeader = ([name, text]: readonly [string, unknown]) =>
+  /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && Predicate.isString(text) && /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
 
 const isBaseUrl = (value: unknown) => {
   // Browsers and their workers resolve a path, and text that is empty, against the page.
@@ -42,7 +40,17 @@ const isCredential = (value: unknown) =>
   Predicate.isString(value) || (Predicate.hasProperty(value, "access_token") && Predicate.isString(value.access_token))
 
 const bound = expecting("a number of milliseconds from 0", (value) => Predicate.isNumber(value) && value >= 0)
-const headers = expecting("an object with names of headers and texts that headers can have", isHeaders)
+const headers = expecting("an object with names and texts of headers", isRecord).pipe(
+  Schema.check(
+    Schema.makeFilter((value) =>
+      isRecord(value)
+        ? Object.entries(value)
+            .filter((header) => !isHeader(header))
+            .map(([name]) => ({ path: [name], issue: "Expected a name and a text that a header can have" }))
+        : undefined
+    )
+  )
+)
 const signal = expecting("an AbortSignal", isSignal)
 const text = expecting("text", Predicate.isString)
 
