@@ -56,9 +56,10 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
         {
           summary: "Create an endpoint",
           text: "Gives a branch another endpoint: a read-only one, or the read-write one if it has none.",
-          answer: "The endpoint, and the work that was started."
-        },
-        { locatedAt: `${endpointsPath}/{endpoint.id}`, limitedBy: "creation" }
+          answer: "The endpoint, and the work that was started.",
+          locatedAt: `${endpointsPath}/{endpoint.id}`,
+          limitedBy: "creation"
+        }
       )
     ),
     HttpApiEndpoint.get("get", `${endpointsPath}/:endpoint_id`, {
@@ -77,15 +78,13 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       success: worked,
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }),
-        {
-          summary: "Disable an endpoint, or change its suspend timeout",
-          text: "Members that are left out stay as they are.",
-          answer: "The endpoint, and the work that was started."
-        },
-        { strictBody: true, ends: true }
-      )
+      endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }), {
+        summary: "Disable an endpoint, or change its suspend timeout",
+        text: "Members that are left out stay as they are.",
+        answer: "The endpoint, and the work that was started.",
+        strictBody: true,
+        ends: true
+      })
     ),
     HttpApiEndpoint.delete("delete", `${endpointsPath}/:endpoint_id`, {
       params,
@@ -103,30 +102,25 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       success: worked,
       error: [ConflictProblem, QuotaExceededProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }),
-        {
-          summary: "Start the compute of an endpoint",
-          text: "Starts the compute ahead of the first connection, which would start it too.",
-          answer: "The endpoint, and the work that was started; none: its compute runs already."
-        },
-        { limitedBy: "creation" }
-      )
+      endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }), {
+        summary: "Start the compute of an endpoint",
+        text: "Starts the compute ahead of the first connection, which would start it too.",
+        answer: "The endpoint, and the work that was started; none: its compute runs already.",
+        limitedBy: "creation"
+      })
     ),
     HttpApiEndpoint.post("suspend", `${endpointsPath}/:endpoint_id/suspend`, {
       params,
       success: worked,
       error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }),
-        {
-          summary: "Suspend the compute of an endpoint",
-          text: "Ends its connections and stops the compute; the next connection starts it again.",
-          answer: "The endpoint, and the work that was started; none: its compute is suspended already."
-        },
-        { limitedBy: "creation", ends: true }
-      )
+      endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }), {
+        summary: "Suspend the compute of an endpoint",
+        text: "Ends its connections and stops the compute; the next connection starts it again.",
+        answer: "The endpoint, and the work that was started; none: its compute is suspended already.",
+        limitedBy: "creation",
+        ends: true
+      })
     )
   )
   .middleware(PolicyCheck)

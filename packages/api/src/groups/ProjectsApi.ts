@@ -101,15 +101,13 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       ),
       error: [RegionRequiredProblem, RegionUnknownProblem, ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("write", "create_projects", "none", { reach: "organization" }),
-        {
-          summary: "Create a project with its default branch and endpoint",
-          text: "Makes the project, its default branch `main` and a read-write endpoint, which is suspended until the first connection. The work is one operation; wait for it before you connect.",
-          answer: "The project, its default branch and endpoint, and the operation that makes them."
-        },
-        { locatedAt: "/v1/projects/{project.id}", limitedBy: "creation" }
-      )
+      endpointRules(changes("write", "create_projects", "none", { reach: "organization" }), {
+        summary: "Create a project with its default branch and endpoint",
+        text: "Makes the project, its default branch `main` and a read-write endpoint, which is suspended until the first connection. The work is one operation; wait for it before you connect.",
+        answer: "The project, its default branch and endpoint, and the operation that makes them.",
+        locatedAt: "/v1/projects/{project.id}",
+        limitedBy: "creation"
+      })
     ),
     HttpApiEndpoint.get("get", "/v1/projects/:project_id", { params, success: wrapped }).annotateMerge(
       endpointRules(reads("project", "project"), {
@@ -135,11 +133,12 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       success: wrapped,
       error: RegionImmutableProblem
     }).annotateMerge(
-      endpointRules(
-        changes("write", "change_projects", "project"),
-        { summary: "Rename a project", text: "The name can change; the region cannot.", answer: "The project." },
-        { strictBody: true }
-      )
+      endpointRules(changes("write", "change_projects", "project"), {
+        summary: "Rename a project",
+        text: "The name can change; the region cannot.",
+        answer: "The project.",
+        strictBody: true
+      })
     ),
     HttpApiEndpoint.delete("delete", "/v1/projects/:project_id", {
       params,
