@@ -6,11 +6,11 @@ import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "../prob
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { createdKeyText } from "../schemas/answerTexts.ts"
 import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, optionalBody, optionalNullable } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { ScopeInput } from "../schemas/ScopeInput.ts"
 import { ApiKeyRecord, created, ShownSecret } from "../schemas/Shapes.ts"
+import { createdKeyText } from "../schemas/texts.ts"
 
 export const CreateApiKey = Schema.Struct({
   name: KeyName,

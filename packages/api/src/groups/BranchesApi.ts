@@ -5,32 +5,54 @@
  * credential needs `mint_read_write` and, for agent keys, a branch that is not main (docs/design/authorization.md, rows
  * 22b to 25).
  */
-import { Access, BranchId, CredentialView, changes, ProjectId, RoleState, reads } from "@narthex/core"
+import {
+  Access,
+  BranchId,
+  CredentialView,
+  changes,
+  exampleIds as ids,
+  means,
+  ProjectId,
+  RoleState,
+  reads
+} from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { deletionStarted } from "../schemas/answerTexts.ts"
 import { AnyBranchId, BranchName, optionalBody, optionalNullable, TtlSeconds } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, BranchRecord, created, EndpointRecord, Operations, ShownSecret } from "../schemas/Shapes.ts"
+import { branchNameText, deletionStarted } from "../schemas/texts.ts"
 
 export const CreateBranch = Schema.Struct({
-  name: optionalNullable(BranchName),
-  parent_id: optionalNullable(AnyBranchId),
-  protected: optionalNullable(Schema.Boolean),
-  ttl_seconds: optionalNullable(TtlSeconds),
-  endpoint: optionalNullable(Schema.Boolean)
+  name: optionalNullable(BranchName).annotateKey(means(`${branchNameText} Left out: a name is made.`, "preview")),
+  parent_id: optionalNullable(AnyBranchId).annotateKey(
+    means("The branch to copy. Left out: the default branch of the project.", ids.branch)
+  ),
+  protected: optionalNullable(Schema.Boolean).annotateKey(
+    means("Whether the branch is protected from deletion and reset. Left out: `false`.", false)
+  ),
+  ttl_seconds: optionalNullable(TtlSeconds).annotateKey(
+    means("After how many seconds the branch is deleted: up to ten years. Left out: never.", 86_400)
+  ),
+  endpoint: optionalNullable(Schema.Boolean).annotateKey(
+    means("Whether the branch gets a read-write endpoint. Left out: `false`.", true)
+  )
 })
 export type CreateBranch = typeof CreateBranch.Type
 
 /** `null` does not mean left out here: a branch whose `ttl_seconds` is `null` never expires. */
 export const ChangeBranch = Schema.Struct({
-  name: optionalNullable(BranchName),
-  protected: optionalNullable(Schema.Boolean),
-  ttl_seconds: Schema.optionalKey(Schema.NullOr(TtlSeconds))
+  name: optionalNullable(BranchName).annotateKey(means(branchNameText, "preview-2")),
+  protected: optionalNullable(Schema.Boolean).annotateKey(
+    means("Whether the branch is protected from deletion and reset.", true)
+  ),
+  ttl_seconds: Schema.optionalKey(Schema.NullOr(TtlSeconds)).annotateKey(
+    means("After how many seconds from now the branch is deleted; `null`: never.", null)
+  )
 })
 export type ChangeBranch = typeof ChangeBranch.Type
 

@@ -13,10 +13,10 @@ import {
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { createdKeyText } from "../schemas/answerTexts.ts"
 import { AnySecret, AnyText, ExpiresInDays, KeyName, optionalNullable, Secret } from "../schemas/members.ts"
 import { ScopeInput } from "../schemas/ScopeInput.ts"
 import { created } from "../schemas/Shapes.ts"
+import { createdKeyText } from "../schemas/texts.ts"
 import { CreatedApiKey } from "./ApiKeysApi.ts"
 
 /** Checked as raw text, before a URL parser normalizes it. */

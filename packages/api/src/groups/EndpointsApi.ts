@@ -2,27 +2,41 @@
  * The endpoints of a project's Postgres endpoints. The branch of a new one is in the body, so the service refuses an agent
  * key that names a main branch (docs/design/authorization.md, row 22b).
  */
-import { changes, EndpointId, EndpointType, endpointsByAgents, ProjectId, reads, SuspendTimeout } from "@narthex/core"
+import {
+  changes,
+  EndpointId,
+  EndpointType,
+  endpointsByAgents,
+  exampleIds as ids,
+  means,
+  ProjectId,
+  reads,
+  SuspendTimeout
+} from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { deletionStarted } from "../schemas/answerTexts.ts"
 import { AnyBranchId, optionalNullable } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, created, EndpointRecord, Operations } from "../schemas/Shapes.ts"
+import { deletionStarted } from "../schemas/texts.ts"
 
 export const CreateEndpoint = Schema.Struct({
-  branch_id: AnyBranchId,
-  type: optionalNullable(EndpointType),
+  branch_id: AnyBranchId.annotateKey(means("The branch that the endpoint serves.", ids.branch)),
+  type: optionalNullable(EndpointType).annotateKey(
+    means("The type of the endpoint. Left out: `read_only`.", "read_only")
+  ),
   suspend_timeout_seconds: optionalNullable(SuspendTimeout)
 })
 export type CreateEndpoint = typeof CreateEndpoint.Type
 
 export const ChangeEndpoint = Schema.Struct({
-  disabled: optionalNullable(Schema.Boolean),
+  disabled: optionalNullable(Schema.Boolean).annotateKey(
+    means("Whether connections are refused. Disabling ends the ones that are open.", true)
+  ),
   suspend_timeout_seconds: optionalNullable(SuspendTimeout)
 })
 export type ChangeEndpoint = typeof ChangeEndpoint.Type

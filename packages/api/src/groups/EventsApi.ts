@@ -9,10 +9,10 @@ import { NotAcceptableProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { streamAnswer } from "../schemas/answerTexts.ts"
 import { includeOf } from "../schemas/Include.ts"
 import { Limit, Pagination } from "../schemas/Paging.ts"
 import { NamesRecord } from "../schemas/Shapes.ts"
+import { streamAnswer } from "../schemas/texts.ts"
 
 export const EventStream = HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" })
 

@@ -26,7 +26,7 @@ import {
 } from "../problems/Problems.ts"
 import { ProxyAuthentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
-import { streamAnswer } from "../schemas/answerTexts.ts"
+import { streamAnswer } from "../schemas/texts.ts"
 import { EventStream } from "./EventsApi.ts"
 
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
