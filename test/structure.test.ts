@@ -49,6 +49,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...[
       "Entropy.ts",
       "Ids.ts",
+      "means.ts",
       "StorageError.ts",
       "becauseOf.ts",
       "requestSpan.ts",

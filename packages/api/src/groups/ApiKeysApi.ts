@@ -6,11 +6,11 @@ import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "../prob
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { createdKeyText } from "../schemas/answerTexts.ts"
 import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, optionalBody, optionalNullable } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { ScopeInput } from "../schemas/ScopeInput.ts"
 import { ApiKeyRecord, created, ShownSecret } from "../schemas/Shapes.ts"
+import { createdKeyText } from "../schemas/texts.ts"
 
 export const CreateApiKey = Schema.Struct({
   name: KeyName,
@@ -60,37 +60,28 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       })
     ),
     HttpApiEndpoint.post("create", "/v1/api-keys/", create).annotateMerge(
-      endpointRules(
-        creates,
-        {
-          summary: "Create an API key; its secret is shown once",
-          text: "The key acts as the person who creates it, within its capability and scope, until it expires or is revoked.",
-          answer: createdKeyText
-        },
-        createRules
-      )
+      endpointRules(creates, {
+        summary: "Create an API key; its secret is shown once",
+        text: "The key acts as the person who creates it, within its capability and scope, until it expires or is revoked.",
+        answer: createdKeyText,
+        ...createRules
+      })
     ),
     HttpApiEndpoint.post("createBare", "/v1/api-keys", create).annotateMerge(
-      endpointRules(
-        creates,
-        {
-          summary: "Create an API key; its secret is shown once",
-          text: "The same as with the slash at the end.",
-          answer: createdKeyText
-        },
-        createRules
-      )
+      endpointRules(creates, {
+        summary: "Create an API key; its secret is shown once",
+        text: "The same as with the slash at the end.",
+        answer: createdKeyText,
+        ...createRules
+      })
     ),
     HttpApiEndpoint.delete("revokeSelf", "/v1/api-keys/self", { success: HttpApiSchema.NoContent }).annotateMerge(
-      endpointRules(
-        revokes,
-        {
-          summary: "Revoke the key that calls",
-          text: "A key of any capability may revoke itself.",
-          answer: "The key is revoked."
-        },
-        { targetSelf: true }
-      )
+      endpointRules(revokes, {
+        summary: "Revoke the key that calls",
+        text: "A key of any capability may revoke itself.",
+        answer: "The key is revoked.",
+        targetSelf: true
+      })
     ),
     HttpApiEndpoint.get("get", "/v1/api-keys/:api_key_id", {
       params,
@@ -108,15 +99,14 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       success: createdKey,
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        session({ permission: "own_keys", target: "api_key" }),
-        {
-          summary: "Give the key a new secret; the old one expires after grace_seconds",
-          text: "Only the key's creator may do it. The key keeps its id, name and rights; its open event streams end.",
-          answer: "The API key and its new secret, which is shown this once."
-        },
-        { showsSecret: true, locatedAt: "/v1/api-keys/{api_key.id}", limitedBy: "key_creation" }
-      )
+      endpointRules(session({ permission: "own_keys", target: "api_key" }), {
+        summary: "Give the key a new secret; the old one expires after grace_seconds",
+        text: "Only the key's creator may do it. The key keeps its id, name and rights; its open event streams end.",
+        answer: "The API key and its new secret, which is shown this once.",
+        showsSecret: true,
+        locatedAt: "/v1/api-keys/{api_key.id}",
+        limitedBy: "key_creation"
+      })
     ),
     HttpApiEndpoint.delete("revoke", "/v1/api-keys/:api_key_id", {
       params,
@@ -141,15 +131,12 @@ export class CredentialsApi extends HttpApiGroup.make("credentials")
       success: HttpApiSchema.Accepted,
       error: [RateLimitedProblem, UnavailableProblem]
     }).annotateMerge(
-      endpointRules(
-        anonymous,
-        {
-          summary: "Report a leaked key, which revokes it",
-          text: "For scanners of leaked secrets. The answer is the same whether the secret is a key or not.",
-          answer: "The report is taken. If it was a key, the key is revoked."
-        },
-        { limitedBy: "reports" }
-      )
+      endpointRules(anonymous, {
+        summary: "Report a leaked key, which revokes it",
+        text: "For scanners of leaked secrets. The answer is the same whether the secret is a key or not.",
+        answer: "The report is taken. If it was a key, the key is revoked.",
+        limitedBy: "reports"
+      })
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Credentials", description: "Reports of leaked secrets." })) {}

@@ -84,15 +84,13 @@ export class AuthApi extends HttpApiGroup.make("auth")
       payload: Schema.Struct({ org_id: AnyOrgId }),
       success: SessionAnswer
     }).annotateMerge(
-      endpointRules(
-        ownSessions,
-        {
-          summary: "Switch the session to another organization",
-          text: "The session acts in the named organization from now on, and gets a new token for it.",
-          answer: "The new session token."
-        },
-        { showsSecret: true, notReplayed: true }
-      )
+      endpointRules(ownSessions, {
+        summary: "Switch the session to another organization",
+        text: "The session acts in the named organization from now on, and gets a new token for it.",
+        answer: "The new session token.",
+        showsSecret: true,
+        notReplayed: true
+      })
     ),
     HttpApiEndpoint.get("whoami", "/v1/auth/whoami", { success: Whoami }).annotateMerge(
       endpointRules(self, {
@@ -124,15 +122,12 @@ export class AuthApi extends HttpApiGroup.make("auth")
       params: { session_id: SessionId },
       success: HttpApiSchema.NoContent
     }).annotateMerge(
-      endpointRules(
-        ownSessions,
-        {
-          summary: "End one of the caller's sessions",
-          text: "Its token is refused from now on, on every instance. API keys stay valid.",
-          answer: "The session has ended."
-        },
-        { notReplayed: true }
-      )
+      endpointRules(ownSessions, {
+        summary: "End one of the caller's sessions",
+        text: "Its token is refused from now on, on every instance. API keys stay valid.",
+        answer: "The session has ended.",
+        notReplayed: true
+      })
     ),
     HttpApiEndpoint.get("clientAddress", "/v1/client-address", {
       success: Schema.Struct({ address: Schema.String })
@@ -153,32 +148,24 @@ export class AuthApi extends HttpApiGroup.make("auth")
     })
       .middleware(OwnToken)
       .annotateMerge(
-        endpointRules(
-          ownToken,
-          {
-            summary: "Issue a new session token for a valid or expired one",
-            text: "For 12 hours after the sign-in a session gets new tokens, also when the one that is sent has expired.",
-            answer: "The new session token."
-          },
-          {
-            showsSecret: true,
-            limitedBy: "refresh",
-            notReplayed: true
-          }
-        )
+        endpointRules(ownToken, {
+          summary: "Issue a new session token for a valid or expired one",
+          text: "For 12 hours after the sign-in a session gets new tokens, also when the one that is sent has expired.",
+          answer: "The new session token.",
+          showsSecret: true,
+          limitedBy: "refresh",
+          notReplayed: true
+        })
       ),
     HttpApiEndpoint.post("logout", "/v1/auth/logout", { success: HttpApiSchema.NoContent })
       .middleware(OwnToken)
       .annotateMerge(
-        endpointRules(
-          ownToken,
-          {
-            summary: "End the session; its API keys stay valid",
-            text: "Takes a session token that is valid or has expired.",
-            answer: "The session has ended."
-          },
-          { notReplayed: true }
-        )
+        endpointRules(ownToken, {
+          summary: "End the session; its API keys stay valid",
+          text: "Takes a session token that is valid or has expired.",
+          answer: "The session has ended.",
+          notReplayed: true
+        })
       ),
     HttpApiEndpoint.get("providers", "/v1/auth/providers", {
       success: Schema.Struct({
@@ -198,19 +185,14 @@ export class AuthApi extends HttpApiGroup.make("auth")
       success: SessionAnswer,
       error: [InvalidTokenProblem, EmailNotAllowedProblem, RateLimitedProblem, UnavailableProblem]
     }).annotateMerge(
-      endpointRules(
-        anonymous,
-        {
-          summary: "Sign in with an id token of a provider",
-          text: "Turns the id token of an identity provider into a session. The first sign-in creates the account and its personal organization, and accepts an only open invitation.",
-          answer: "The session token."
-        },
-        {
-          showsSecret: true,
-          limitedBy: "exchange",
-          notReplayed: true
-        }
-      )
+      endpointRules(anonymous, {
+        summary: "Sign in with an id token of a provider",
+        text: "Turns the id token of an identity provider into a session. The first sign-in creates the account and its personal organization, and accepts an only open invitation.",
+        answer: "The session token.",
+        showsSecret: true,
+        limitedBy: "exchange",
+        notReplayed: true
+      })
     ),
     HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", {
       success: KeySet,

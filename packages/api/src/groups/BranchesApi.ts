@@ -5,32 +5,54 @@
  * credential needs `mint_read_write` and, for agent keys, a branch that is not main (docs/design/authorization.md, rows
  * 22b to 25).
  */
-import { Access, BranchId, CredentialView, changes, ProjectId, RoleState, reads } from "@narthex/core"
+import {
+  Access,
+  BranchId,
+  CredentialView,
+  changes,
+  exampleIds as ids,
+  means,
+  ProjectId,
+  RoleState,
+  reads
+} from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { deletionStarted } from "../schemas/answerTexts.ts"
 import { AnyBranchId, BranchName, optionalBody, optionalNullable, TtlSeconds } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, BranchRecord, created, EndpointRecord, Operations, ShownSecret } from "../schemas/Shapes.ts"
+import { branchNameText, deletionStarted } from "../schemas/texts.ts"
 
 export const CreateBranch = Schema.Struct({
-  name: optionalNullable(BranchName),
-  parent_id: optionalNullable(AnyBranchId),
-  protected: optionalNullable(Schema.Boolean),
-  ttl_seconds: optionalNullable(TtlSeconds),
-  endpoint: optionalNullable(Schema.Boolean)
+  name: optionalNullable(BranchName).annotateKey(means(`${branchNameText} Left out: a name is made.`, "preview")),
+  parent_id: optionalNullable(AnyBranchId).annotateKey(
+    means("The branch to copy. Left out: the default branch of the project.", ids.branch)
+  ),
+  protected: optionalNullable(Schema.Boolean).annotateKey(
+    means("Whether the branch is protected from deletion and reset. Left out: `false`.", false)
+  ),
+  ttl_seconds: optionalNullable(TtlSeconds).annotateKey(
+    means("After how many seconds the branch is deleted: up to ten years. Left out: never.", 86_400)
+  ),
+  endpoint: optionalNullable(Schema.Boolean).annotateKey(
+    means("Whether the branch gets a read-write endpoint. Left out: `false`.", true)
+  )
 })
 export type CreateBranch = typeof CreateBranch.Type
 
 /** `null` does not mean left out here: a branch whose `ttl_seconds` is `null` never expires. */
 export const ChangeBranch = Schema.Struct({
-  name: optionalNullable(BranchName),
-  protected: optionalNullable(Schema.Boolean),
-  ttl_seconds: Schema.optionalKey(Schema.NullOr(TtlSeconds))
+  name: optionalNullable(BranchName).annotateKey(means(branchNameText, "preview-2")),
+  protected: optionalNullable(Schema.Boolean).annotateKey(
+    means("Whether the branch is protected from deletion and reset.", true)
+  ),
+  ttl_seconds: Schema.optionalKey(Schema.NullOr(TtlSeconds)).annotateKey(
+    means("After how many seconds from now the branch is deleted; `null`: never.", null)
+  )
 })
 export type ChangeBranch = typeof ChangeBranch.Type
 
@@ -78,19 +100,14 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       ),
       error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("sandbox", "change_projects", "project", { agent: "any" }),
-        {
-          summary: "Create a branch",
-          text: "Copies a branch with its data. It has no endpoint unless the body asks for one.",
-          answer: "The branch, its endpoint if it has one, and the work that makes them."
-        },
-        {
-          locatedAt: `${branchesPath}/{branch.id}`,
-          limitedBy: "creation",
-          raisedBy: { member: "protected", values: [true], policy: changes("write", "change_projects", "project") }
-        }
-      )
+      endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), {
+        summary: "Create a branch",
+        text: "Copies a branch with its data. It has no endpoint unless the body asks for one.",
+        answer: "The branch, its endpoint if it has one, and the work that makes them.",
+        locatedAt: `${branchesPath}/{branch.id}`,
+        limitedBy: "creation",
+        raisedBy: { member: "protected", values: [true], policy: changes("write", "change_projects", "project") }
+      })
     ),
     HttpApiEndpoint.get("get", `${branchesPath}/:branch_id`, { params, success: wrapped }).annotateMerge(
       endpointRules(reads("branch", "branch"), { summary: "Read a branch", text: "One branch.", answer: "The branch." })
@@ -101,18 +118,13 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       success: wrapped,
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }),
-        {
-          summary: "Rename or protect a branch, or change when it expires",
-          text: "Members that are left out stay as they are.",
-          answer: "The branch."
-        },
-        {
-          strictBody: true,
-          raisedBy: { member: "protected", policy: changes("write", "change_projects", "branch") }
-        }
-      )
+      endpointRules(changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }), {
+        summary: "Rename or protect a branch, or change when it expires",
+        text: "Members that are left out stay as they are.",
+        answer: "The branch.",
+        strictBody: true,
+        raisedBy: { member: "protected", policy: changes("write", "change_projects", "branch") }
+      })
     ),
     HttpApiEndpoint.delete("delete", `${branchesPath}/:branch_id`, {
       params,
@@ -139,9 +151,9 @@ export class BranchesApi extends HttpApiGroup.make("branches")
         {
           summary: "Reset the branch to the current state of its parent",
           text: "Replaces the branch's data by the present data of its parent. Its sessions end; its endpoints and credentials stay. The default branch, a protected one, and one without a parent are refused.",
-          answer: "The branch, and the work that was started."
-        },
-        { limitedBy: "creation" }
+          answer: "The branch, and the work that was started.",
+          limitedBy: "creation"
+        }
       )
     ),
     HttpApiEndpoint.post("setDefault", `${branchesPath}/:branch_id/set-default`, {
@@ -149,17 +161,12 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       success: worked,
       error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("write", "change_projects", "branch"),
-        {
-          summary: "Make the branch the default branch of the project",
-          text: "New branches are copied from the default branch unless they name another.",
-          answer: "The branch, and the work that was started."
-        },
-        {
-          limitedBy: "creation"
-        }
-      )
+      endpointRules(changes("write", "change_projects", "branch"), {
+        summary: "Make the branch the default branch of the project",
+        text: "New branches are copied from the default branch unless they name another.",
+        answer: "The branch, and the work that was started.",
+        limitedBy: "creation"
+      })
     ),
     HttpApiEndpoint.post("mint", `${branchesPath}/:branch_id/credentials`, {
       params,
@@ -167,24 +174,19 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       success: created(MintedCredential),
       error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("mint", "mint_read_only", "branch", { reach: "branch", agent: "any" }),
-        {
-          summary: "Mint a Postgres role on the branch; its password is shown once",
-          text: "Makes a Postgres role on the branch, and a connection string with its password. Minting does not start a compute; the connection does.",
-          answer: "The credential, and the password and connection string, which are shown this once."
-        },
-        {
-          strictBody: true,
-          showsSecret: true,
-          limitedBy: "creation",
-          raisedBy: {
-            member: "access",
-            values: ["read_write"],
-            policy: changes("mint", "mint_read_write", "branch", { reach: "branch", agent: "not_main" })
-          }
+      endpointRules(changes("mint", "mint_read_only", "branch", { reach: "branch", agent: "any" }), {
+        summary: "Mint a Postgres role on the branch; its password is shown once",
+        text: "Makes a Postgres role on the branch, and a connection string with its password. Minting does not start a compute; the connection does.",
+        answer: "The credential, and the password and connection string, which are shown this once.",
+        strictBody: true,
+        showsSecret: true,
+        limitedBy: "creation",
+        raisedBy: {
+          member: "access",
+          values: ["read_write"],
+          policy: changes("mint", "mint_read_write", "branch", { reach: "branch", agent: "not_main" })
         }
-      )
+      })
     ),
     HttpApiEndpoint.get("credentials", `${branchesPath}/:branch_id/credentials`, {
       params,

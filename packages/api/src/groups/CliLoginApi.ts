@@ -13,10 +13,10 @@ import {
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { createdKeyText } from "../schemas/answerTexts.ts"
 import { AnySecret, AnyText, ExpiresInDays, KeyName, optionalNullable, Secret } from "../schemas/members.ts"
 import { ScopeInput } from "../schemas/ScopeInput.ts"
 import { created } from "../schemas/Shapes.ts"
+import { createdKeyText } from "../schemas/texts.ts"
 import { CreatedApiKey } from "./ApiKeysApi.ts"
 
 /** Checked as raw text, before a URL parser normalizes it. */
@@ -46,20 +46,15 @@ export class CliLoginApi extends HttpApiGroup.make("cli")
       success: created(Schema.Struct({ code: Secret, expires_at: Schema.DateTimeUtcFromString })),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        session({ permission: "own_keys" }),
-        {
-          summary: "Authorize a command line to get an API key",
-          text: "What the page `/cli/authorize` of the console calls when a person authorizes a command line.",
-          answer: "The code, for the redirect to the command line."
-        },
-        {
-          strictBody: true,
-          showsSecret: true,
-          limitedBy: "key_creation",
-          notReplayed: true
-        }
-      )
+      endpointRules(session({ permission: "own_keys" }), {
+        summary: "Authorize a command line to get an API key",
+        text: "What the page `/cli/authorize` of the console calls when a person authorizes a command line.",
+        answer: "The code, for the redirect to the command line.",
+        strictBody: true,
+        showsSecret: true,
+        limitedBy: "key_creation",
+        notReplayed: true
+      })
     )
   )
   .middleware(PolicyCheck)
@@ -77,19 +72,14 @@ export class CliLoginApi extends HttpApiGroup.make("cli")
         UnavailableProblem
       ]
     }).annotateMerge(
-      endpointRules(
-        anonymous,
-        {
-          summary: "Exchange the code of the loopback redirect for an API key",
-          text: "The last step of `narthex login`. Every wrong member gets the same refusal.",
-          answer: createdKeyText
-        },
-        {
-          showsSecret: true,
-          limitedBy: "cli_exchange",
-          notReplayed: true
-        }
-      )
+      endpointRules(anonymous, {
+        summary: "Exchange the code of the loopback redirect for an API key",
+        text: "The last step of `narthex login`. Every wrong member gets the same refusal.",
+        answer: createdKeyText,
+        showsSecret: true,
+        limitedBy: "cli_exchange",
+        notReplayed: true
+      })
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "CLI login", description: "The loopback login of the command line." })) {}

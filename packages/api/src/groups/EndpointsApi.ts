@@ -2,27 +2,41 @@
  * The endpoints of a project's Postgres endpoints. The branch of a new one is in the body, so the service refuses an agent
  * key that names a main branch (docs/design/authorization.md, row 22b).
  */
-import { changes, EndpointId, EndpointType, endpointsByAgents, ProjectId, reads, SuspendTimeout } from "@narthex/core"
+import {
+  changes,
+  EndpointId,
+  EndpointType,
+  endpointsByAgents,
+  exampleIds as ids,
+  means,
+  ProjectId,
+  reads,
+  SuspendTimeout
+} from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { deletionStarted } from "../schemas/answerTexts.ts"
 import { AnyBranchId, optionalNullable } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, created, EndpointRecord, Operations } from "../schemas/Shapes.ts"
+import { deletionStarted } from "../schemas/texts.ts"
 
 export const CreateEndpoint = Schema.Struct({
-  branch_id: AnyBranchId,
-  type: optionalNullable(EndpointType),
+  branch_id: AnyBranchId.annotateKey(means("The branch that the endpoint serves.", ids.branch)),
+  type: optionalNullable(EndpointType).annotateKey(
+    means("The type of the endpoint. Left out: `read_only`.", "read_only")
+  ),
   suspend_timeout_seconds: optionalNullable(SuspendTimeout)
 })
 export type CreateEndpoint = typeof CreateEndpoint.Type
 
 export const ChangeEndpoint = Schema.Struct({
-  disabled: optionalNullable(Schema.Boolean),
+  disabled: optionalNullable(Schema.Boolean).annotateKey(
+    means("Whether connections are refused. Disabling ends the ones that are open.", true)
+  ),
   suspend_timeout_seconds: optionalNullable(SuspendTimeout)
 })
 export type ChangeEndpoint = typeof ChangeEndpoint.Type
@@ -56,9 +70,10 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
         {
           summary: "Create an endpoint",
           text: "Gives a branch another endpoint: a read-only one, or the read-write one if it has none.",
-          answer: "The endpoint, and the work that was started."
-        },
-        { locatedAt: `${endpointsPath}/{endpoint.id}`, limitedBy: "creation" }
+          answer: "The endpoint, and the work that was started.",
+          locatedAt: `${endpointsPath}/{endpoint.id}`,
+          limitedBy: "creation"
+        }
       )
     ),
     HttpApiEndpoint.get("get", `${endpointsPath}/:endpoint_id`, {
@@ -77,15 +92,13 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       success: worked,
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }),
-        {
-          summary: "Disable an endpoint, or change its suspend timeout",
-          text: "Members that are left out stay as they are.",
-          answer: "The endpoint, and the work that was started."
-        },
-        { strictBody: true, ends: true }
-      )
+      endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }), {
+        summary: "Disable an endpoint, or change its suspend timeout",
+        text: "Members that are left out stay as they are.",
+        answer: "The endpoint, and the work that was started.",
+        strictBody: true,
+        ends: true
+      })
     ),
     HttpApiEndpoint.delete("delete", `${endpointsPath}/:endpoint_id`, {
       params,
@@ -103,30 +116,25 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       success: worked,
       error: [ConflictProblem, QuotaExceededProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }),
-        {
-          summary: "Start the compute of an endpoint",
-          text: "Starts the compute ahead of the first connection, which would start it too.",
-          answer: "The endpoint, and the work that was started; none: its compute runs already."
-        },
-        { limitedBy: "creation" }
-      )
+      endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }), {
+        summary: "Start the compute of an endpoint",
+        text: "Starts the compute ahead of the first connection, which would start it too.",
+        answer: "The endpoint, and the work that was started; none: its compute runs already.",
+        limitedBy: "creation"
+      })
     ),
     HttpApiEndpoint.post("suspend", `${endpointsPath}/:endpoint_id/suspend`, {
       params,
       success: worked,
       error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }),
-        {
-          summary: "Suspend the compute of an endpoint",
-          text: "Ends its connections and stops the compute; the next connection starts it again.",
-          answer: "The endpoint, and the work that was started; none: its compute is suspended already."
-        },
-        { limitedBy: "creation", ends: true }
-      )
+      endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }), {
+        summary: "Suspend the compute of an endpoint",
+        text: "Ends its connections and stops the compute; the next connection starts it again.",
+        answer: "The endpoint, and the work that was started; none: its compute is suspended already.",
+        limitedBy: "creation",
+        ends: true
+      })
     )
   )
   .middleware(PolicyCheck)

@@ -9,10 +9,10 @@ import { NotAcceptableProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { streamAnswer } from "../schemas/answerTexts.ts"
 import { includeOf } from "../schemas/Include.ts"
 import { Limit, Pagination } from "../schemas/Paging.ts"
 import { NamesRecord } from "../schemas/Shapes.ts"
+import { streamAnswer } from "../schemas/texts.ts"
 
 export const EventStream = HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" })
 
@@ -69,15 +69,12 @@ const project = reads("project", "project")
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("stream", "/v1/events", stream).annotateMerge(
-      endpointRules(
-        organization,
-        {
-          summary: "Stream the events of the organization",
-          text: `${streamText} The stream has the events of all projects.`,
-          answer: streamAnswer
-        },
-        { streamsEvents: true }
-      )
+      endpointRules(organization, {
+        summary: "Stream the events of the organization",
+        text: `${streamText} The stream has the events of all projects.`,
+        answer: streamAnswer,
+        streamsEvents: true
+      })
     ),
     HttpApiEndpoint.get("history", "/v1/events/history", history).annotateMerge(
       endpointRules(organization, {
@@ -87,15 +84,12 @@ export class EventsApi extends HttpApiGroup.make("events")
       })
     ),
     HttpApiEndpoint.get("projectStream", "/v1/projects/:project_id/events", { ...stream, params }).annotateMerge(
-      endpointRules(
-        project,
-        {
-          summary: "Stream the events of a project",
-          text: `${streamText} The stream has the events of one project.`,
-          answer: streamAnswer
-        },
-        { streamsEvents: true }
-      )
+      endpointRules(project, {
+        summary: "Stream the events of a project",
+        text: `${streamText} The stream has the events of one project.`,
+        answer: streamAnswer,
+        streamsEvents: true
+      })
     ),
     HttpApiEndpoint.get("projectHistory", "/v1/projects/:project_id/events/history", {
       ...history,

@@ -43,33 +43,25 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       success: created(wrapped),
       error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
-      endpointRules(
-        manages,
-        {
-          summary: "Invite an email address for seven days",
-          text: "No mail is sent: the person signs in with the address, and accepts.",
-          answer: "The invitation."
-        },
-        {
-          strictBody: true,
-          limitedBy: "invitation_creation"
-        }
-      )
+      endpointRules(manages, {
+        summary: "Invite an email address for seven days",
+        text: "No mail is sent: the person signs in with the address, and accepts.",
+        answer: "The invitation.",
+        strictBody: true,
+        limitedBy: "invitation_creation"
+      })
     ),
     HttpApiEndpoint.post("resend", "/v1/orgs/:org_id/invitations/:invitation_id/resend", {
       params: invitation,
       success: wrapped,
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        manages,
-        {
-          summary: "Renew an invitation for seven days",
-          text: "The seven days begin again.",
-          answer: "The invitation."
-        },
-        { limitedBy: "invitation_creation" }
-      )
+      endpointRules(manages, {
+        summary: "Renew an invitation for seven days",
+        text: "The seven days begin again.",
+        answer: "The invitation.",
+        limitedBy: "invitation_creation"
+      })
     ),
     HttpApiEndpoint.delete("revoke", "/v1/orgs/:org_id/invitations/:invitation_id", {
       params: invitation,

@@ -55,15 +55,13 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
       success: [ReplacedIpRule, created(IpRule)],
       error: [MalformedCidrProblem, ConflictProblem]
     }).annotateMerge(
-      endpointRules(
-        change,
-        {
-          summary: "Add a network",
-          text: "With the first rule, only the listed networks may connect to the project's endpoints. Open connections from elsewhere are ended. Proxies know of it within a second or so, and within 30 seconds at the latest.",
-          answer: { 200: "The network was listed already: its label and expiry are replaced.", 201: "The new rule." }
-        },
-        { strictBody: true, limitedBy: "creation" }
-      )
+      endpointRules(change, {
+        summary: "Add a network",
+        text: "With the first rule, only the listed networks may connect to the project's endpoints. Open connections from elsewhere are ended. Proxies know of it within a second or so, and within 30 seconds at the latest.",
+        answer: { 200: "The network was listed already: its label and expiry are replaced.", 201: "The new rule." },
+        strictBody: true,
+        limitedBy: "creation"
+      })
     ),
     HttpApiEndpoint.get("check", `${listPath}/check`, {
       params,
@@ -114,15 +112,12 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
       query: NoQuery,
       success: HttpApiSchema.NoContent
     }).annotateMerge(
-      endpointRules(
-        change,
-        {
-          summary: "Remove every network, which opens the project to all addresses",
-          text: "Every address may connect from now on. With any query it is refused, because the caller probably meant to remove one network.",
-          answer: "The list is empty."
-        },
-        { ends: false }
-      )
+      endpointRules(change, {
+        summary: "Remove every network, which opens the project to all addresses",
+        text: "Every address may connect from now on. With any query it is refused, because the caller probably meant to remove one network.",
+        answer: "The list is empty.",
+        ends: false
+      })
     )
   )
   .middleware(PolicyCheck)

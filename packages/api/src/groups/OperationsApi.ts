@@ -68,18 +68,13 @@ export class OperationsApi extends HttpApiGroup.make("operations")
       success: Schema.Struct({ operation: OperationRecord }),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        changes("write", "change_projects", "operation", { reach: "branch" }),
-        {
-          summary: "Cancel an operation",
-          text: "Deletions and `apply_config` cannot be cancelled, nor can an operation that has ended.",
-          answer: "The operation, `cancelled` or `cancelling`."
-        },
-        {
-          limitedBy: "creation",
-          ends: true
-        }
-      )
+      endpointRules(changes("write", "change_projects", "operation", { reach: "branch" }), {
+        summary: "Cancel an operation",
+        text: "Deletions and `apply_config` cannot be cancelled, nor can an operation that has ended.",
+        answer: "The operation, `cancelled` or `cancelling`.",
+        limitedBy: "creation",
+        ends: true
+      })
     )
   )
   .middleware(PolicyCheck)

@@ -58,18 +58,13 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
       success: created(wrapped),
       error: QuotaExceededProblem
     }).annotateMerge(
-      endpointRules(
-        session({ ex_member: true }),
-        {
-          summary: "Create a team organization",
-          text: "The caller becomes its owner. To act in it, switch the session with `POST /v1/auth/switch-org`.",
-          answer: "The organization."
-        },
-        {
-          locatedAt: "/v1/orgs/{organization.id}",
-          limitedBy: "organization_creation"
-        }
-      )
+      endpointRules(session({ ex_member: true }), {
+        summary: "Create a team organization",
+        text: "The caller becomes its owner. To act in it, switch the session with `POST /v1/auth/switch-org`.",
+        answer: "The organization.",
+        locatedAt: "/v1/orgs/{organization.id}",
+        limitedBy: "organization_creation"
+      })
     ),
     HttpApiEndpoint.get("get", "/v1/orgs/:org_id", { params: organization, success: wrapped }).annotateMerge(
       endpointRules(reads("organization", "organization"), {
@@ -83,11 +78,12 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
       payload,
       success: wrapped
     }).annotateMerge(
-      endpointRules(
-        manages("rename_organization"),
-        { summary: "Rename the organization", text: "The name need not be unique.", answer: "The organization." },
-        { strictBody: true }
-      )
+      endpointRules(manages("rename_organization"), {
+        summary: "Rename the organization",
+        text: "The name need not be unique.",
+        answer: "The organization.",
+        strictBody: true
+      })
     ),
     HttpApiEndpoint.delete("delete", "/v1/orgs/:org_id", {
       params: organization,
@@ -128,15 +124,13 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
       success: Schema.Struct({ member: Member }),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        manages("manage_members", "member"),
-        {
-          summary: "Change a member's role",
-          text: "No one grants a role above their own. The last owner cannot be demoted.",
-          answer: "The member."
-        },
-        { strictBody: true, ends: true }
-      )
+      endpointRules(manages("manage_members", "member"), {
+        summary: "Change a member's role",
+        text: "No one grants a role above their own. The last owner cannot be demoted.",
+        answer: "The member.",
+        strictBody: true,
+        ends: true
+      })
     ),
     HttpApiEndpoint.get("holdings", "/v1/orgs/:org_id/members/:user_id/holdings", {
       params: member,

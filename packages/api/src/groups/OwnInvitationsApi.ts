@@ -34,29 +34,23 @@ export class OwnInvitationsApi extends HttpApiGroup.make("ownInvitations")
       success: Schema.Struct({ organization: OrganizationView }),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(
-        own,
-        {
-          summary: "Accept an invitation",
-          text: "The caller becomes a member. The session stays in its organization; switch it with `POST /v1/auth/switch-org`.",
-          answer: "The organization, with the caller's role."
-        },
-        { limitedBy: "invitation_creation" }
-      )
+      endpointRules(own, {
+        summary: "Accept an invitation",
+        text: "The caller becomes a member. The session stays in its organization; switch it with `POST /v1/auth/switch-org`.",
+        answer: "The organization, with the caller's role.",
+        limitedBy: "invitation_creation"
+      })
     ),
     HttpApiEndpoint.post("decline", "/v1/invitations/:invitation_id/decline", {
       params: invitation,
       success: HttpApiSchema.NoContent
     }).annotateMerge(
-      endpointRules(
-        own,
-        {
-          summary: "Decline an invitation",
-          text: "The organization may invite again.",
-          answer: "The invitation is declined."
-        },
-        { ends: true }
-      )
+      endpointRules(own, {
+        summary: "Decline an invitation",
+        text: "The organization may invite again.",
+        answer: "The invitation is declined.",
+        ends: true
+      })
     )
   )
   .middleware(PolicyCheck)

@@ -1,5 +1,5 @@
 /** The endpoints of projects. Creating a project also creates its default branch and that branch's endpoint. */
-import { changes, ProjectId, reads } from "@narthex/core"
+import { changes, means, ProjectId, reads } from "@narthex/core"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
@@ -12,7 +12,6 @@ import {
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { deletionStarted } from "../schemas/answerTexts.ts"
 import { includeOf } from "../schemas/Include.ts"
 import { Name, optionalNullable, Pasted } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
@@ -25,8 +24,20 @@ import {
   Operations,
   ProjectRecord
 } from "../schemas/Shapes.ts"
+import { deletionStarted, nameText } from "../schemas/texts.ts"
 
-const sent = { name: Name, region: optionalNullable(Pasted), region_id: optionalNullable(Pasted) }
+const sent = {
+  name: Name.annotateKey(means(nameText("the project"), "checkout")),
+  region: optionalNullable(Pasted).annotateKey(
+    means(
+      "The region of the project, which never changes. It may be left out while the platform has exactly one active region.",
+      "eu-central"
+    )
+  ),
+  region_id: optionalNullable(Pasted).annotateKey(
+    means("An alias of `region`. If both are sent, they must be the same.", undefined)
+  )
+}
 const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and region_id to be the same" })
 
 /** `region_id` is an alias of `region`; two different values are refused. */
@@ -51,9 +62,13 @@ export interface CreateProject {
 
 /** `region` and `region_id` are accepted only to be refused as `region_immutable`; with them, `name` may be missing. */
 export const ChangeProject = Schema.Struct({
-  name: Schema.optionalKey(Name),
-  region: optionalNullable(Schema.Unknown),
-  region_id: optionalNullable(Schema.Unknown)
+  name: Schema.optionalKey(Name).annotateKey(means(nameText("the project"), "checkout")),
+  region: optionalNullable(Schema.Unknown).annotateKey(
+    means("Always refused: the region of a project never changes.", undefined)
+  ),
+  region_id: optionalNullable(Schema.Unknown).annotateKey(
+    means("Always refused: the region of a project never changes.", undefined)
+  )
 }).check(
   Schema.makeFilter(
     (body) => body.name !== undefined || wantsAnotherRegion(body) || { path: ["name"], issue: "Missing key" }
@@ -70,10 +85,16 @@ const wrapped = Schema.Struct({ project: ProjectRecord })
 /** A project with the parts that the query asks for. */
 export const ProjectOverview = Schema.Struct({
   project: ProjectRecord,
-  branches: Schema.optionalKey(Schema.Array(BranchRecord)),
-  endpoints: Schema.optionalKey(Schema.Array(EndpointRecord)),
-  operations: Schema.optionalKey(Operations),
-  ip_allow: Schema.optionalKey(AllowlistRecord)
+  branches: Schema.optionalKey(Schema.Array(BranchRecord)).annotateKey(
+    means("With `include=branches`: the newest 1,000 branches.", undefined)
+  ),
+  endpoints: Schema.optionalKey(Schema.Array(EndpointRecord)).annotateKey(
+    means("With `include=endpoints`: the newest 1,000 endpoints.", undefined)
+  ),
+  operations: Schema.optionalKey(Operations).annotateKey(
+    means("With `include=operations`: the newest 10 operations.", undefined)
+  ),
+  ip_allow: Schema.optionalKey(AllowlistRecord).annotateKey(means("With `include=ip_allow`: the allowlist.", undefined))
 }).annotate({ identifier: "ProjectOverview" })
 export type ProjectOverview = typeof ProjectOverview.Type
 
@@ -101,15 +122,13 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       ),
       error: [RegionRequiredProblem, RegionUnknownProblem, ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
-      endpointRules(
-        changes("write", "create_projects", "none", { reach: "organization" }),
-        {
-          summary: "Create a project with its default branch and endpoint",
-          text: "Makes the project, its default branch `main` and a read-write endpoint, which is suspended until the first connection. The work is one operation; wait for it before you connect.",
-          answer: "The project, its default branch and endpoint, and the operation that makes them."
-        },
-        { locatedAt: "/v1/projects/{project.id}", limitedBy: "creation" }
-      )
+      endpointRules(changes("write", "create_projects", "none", { reach: "organization" }), {
+        summary: "Create a project with its default branch and endpoint",
+        text: "Makes the project, its default branch `main` and a read-write endpoint, which is suspended until the first connection. The work is one operation; wait for it before you connect.",
+        answer: "The project, its default branch and endpoint, and the operation that makes them.",
+        locatedAt: "/v1/projects/{project.id}",
+        limitedBy: "creation"
+      })
     ),
     HttpApiEndpoint.get("get", "/v1/projects/:project_id", { params, success: wrapped }).annotateMerge(
       endpointRules(reads("project", "project"), {
@@ -135,11 +154,12 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       success: wrapped,
       error: RegionImmutableProblem
     }).annotateMerge(
-      endpointRules(
-        changes("write", "change_projects", "project"),
-        { summary: "Rename a project", text: "The name can change; the region cannot.", answer: "The project." },
-        { strictBody: true }
-      )
+      endpointRules(changes("write", "change_projects", "project"), {
+        summary: "Rename a project",
+        text: "The name can change; the region cannot.",
+        answer: "The project.",
+        strictBody: true
+      })
     ),
     HttpApiEndpoint.delete("delete", "/v1/projects/:project_id", {
       params,

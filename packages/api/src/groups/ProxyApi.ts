@@ -26,7 +26,7 @@ import {
 } from "../problems/Problems.ts"
 import { ProxyAuthentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
-import { streamAnswer } from "../schemas/answerTexts.ts"
+import { streamAnswer } from "../schemas/texts.ts"
 import { EventStream } from "./EventsApi.ts"
 
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
@@ -171,15 +171,12 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       })
     ),
     HttpApiEndpoint.get("changes", "/v1/proxy/changes", { success: EventStream }).annotateMerge(
-      endpointRules(
-        proxyOnly,
-        {
-          summary: "Stream the changes of allowlists and endpoints",
-          text: "One frame `change` for each changed allowlist, one frame `endpoint` for each endpoint that was disabled, suspended or deleted, and one frame `cancel` for each cancel request that a proxy hands over. A change is a hint: after a reconnect the proxy reads its lists and endpoints again.",
-          answer: streamAnswer
-        },
-        { streamsEvents: true }
-      )
+      endpointRules(proxyOnly, {
+        summary: "Stream the changes of allowlists and endpoints",
+        text: "One frame `change` for each changed allowlist, one frame `endpoint` for each endpoint that was disabled, suspended or deleted, and one frame `cancel` for each cancel request that a proxy hands over. A change is a hint: after a reconnect the proxy reads its lists and endpoints again.",
+        answer: streamAnswer,
+        streamsEvents: true
+      })
     ),
     HttpApiEndpoint.post("wake", "/v1/proxy/endpoints/:endpoint_id/wake", {
       params: { endpoint_id: EndpointId },

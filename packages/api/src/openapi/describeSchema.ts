@@ -3,10 +3,10 @@
  *
  * It also removes what says nothing: the bounds of safe integers, and a minimal length where there is a pattern.
  */
+import type { MemberEntry } from "@narthex/core"
 import { idForms } from "../schemas/IdForms.ts"
 import { isJson, isList, type Json, membersOf } from "./Json.ts"
 import { memberEntry } from "./memberCatalog.ts"
-import type { MemberEntry } from "./members/MemberEntry.ts"
 
 /** member, or `Owner.member` → the kind of its id */
 const idMembers: Readonly<Record<string, keyof typeof idForms>> = {

@@ -1,13 +1,14 @@
 /**
- * What each member of the bodies means, with an example: the table from which the OpenAPI document, the reference and the
- * examples of all bodies are made.
+ * What each member of the bodies means, with an example: the OpenAPI document, the reference and the examples of all bodies
+ * are made from it. A member says it at its schema (`means` of the core); the tables have those that do not.
  *
  * A key is a member's name, or `Owner.member` where the member means something special there. The owner is a named
  * schema (`Branch`), `Problem` for all problems, the id of an operation for the members of its body (`projects.create`),
  * that id with `.answer` for those of its answer, or the member that holds the object (`initiator`).
  */
+import type { MemberEntry } from "@narthex/core"
+import { declaredMembers } from "./declaredMembers.ts"
 import { commonMembers } from "./members/common.ts"
-import type { MemberEntry } from "./members/MemberEntry.ts"
 import { peopleMembers } from "./members/people.ts"
 import { projectsMembers } from "./members/projects.ts"
 import { proxiesMembers } from "./members/proxies.ts"
@@ -19,6 +20,14 @@ export const memberCatalog: Readonly<Record<string, MemberEntry>> = {
   ...proxiesMembers
 }
 
-/** The entry of a member: its own at this owner, else that of its name. */
+let declared: ReadonlyMap<string, MemberEntry> | undefined
+
+/** What the member says at its schema. */
+export const declaredEntry = (owner: string, member: string): MemberEntry | undefined => {
+  declared ??= declaredMembers()
+  return declared.get(`${owner}.${member}`)
+}
+
+/** The entry of a member: what it says at its schema, else its own at this owner, else that of its name. */
 export const memberEntry = (owner: string, member: string): MemberEntry | undefined =>
-  memberCatalog[`${owner}.${member}`] ?? memberCatalog[member]
+  declaredEntry(owner, member) ?? memberCatalog[`${owner}.${member}`] ?? memberCatalog[member]

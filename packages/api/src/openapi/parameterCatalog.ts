@@ -2,7 +2,7 @@
  * What each parameter of path, query and header means, with an example: one row per name. A row of `operation id.name`
  * is for that call alone.
  */
-import { exampleIds as ids } from "./exampleValues.ts"
+import { exampleIds as ids } from "@narthex/core"
 
 export interface ParameterEntry {
   readonly text: string

@@ -100,16 +100,12 @@ export const Answer = Context.Reference<string | Readonly<Record<number, string>
   defaultValue: () => ""
 })
 
-/** The texts of an endpoint. Who may call it, how often, and whether it can be repeated is derived from the rules. */
-export interface EndpointTexts {
-  readonly summary: string
-  /** What the call does. */
-  readonly text: string
-  readonly answer: string | Readonly<Record<number, string>>
-}
-
 /** What `endpointRules` makes annotations of; each member is documented at its annotation. */
 export interface EndpointRules {
+  readonly summary: string
+  /** What the call does. Who may call it, how often, and whether it can be repeated is derived from the other members. */
+  readonly text: string
+  readonly answer: string | Readonly<Record<number, string>>
   /** Unknown members of the body are refused, because ignoring one could grant something. */
   readonly strictBody?: true
   readonly showsSecret?: true
@@ -127,15 +123,11 @@ const strictBody = Context.make(HttpApi.PayloadParseOptions, { errors: "all", on
 )
 
 /** The annotations of an endpoint. */
-export const endpointRules = (
-  policy: Policy,
-  { answer, summary, text }: EndpointTexts,
-  rules: EndpointRules = {}
-): Context.Context<never> => {
+export const endpointRules = (policy: Policy, rules: EndpointRules): Context.Context<never> => {
   const base = Context.make(EndpointPolicy, policy).pipe(
-    Context.add(OpenApi.Summary, summary),
-    Context.add(OpenApi.Description, text),
-    Context.add(Answer, answer),
+    Context.add(OpenApi.Summary, rules.summary),
+    Context.add(OpenApi.Description, rules.text),
+    Context.add(Answer, rules.answer),
     Context.add(ShowsSecret, rules.showsSecret === true),
     Context.add(LocatedAt, rules.locatedAt),
     Context.add(RaisedBy, rules.raisedBy),

@@ -6,6 +6,7 @@ import {
   AccountState,
   AddressFamily,
   ApiKey,
+  exampleTimes as at,
   BranchState,
   BranchView,
   Capability,
@@ -16,7 +17,9 @@ import {
   Initiator,
   Invitation,
   InvitationStatus,
+  exampleIds as ids,
   MentionedProject,
+  means,
   Names,
   Operation,
   OperationAction,
@@ -43,34 +46,83 @@ const open = <S extends Schema.Top & { readonly Type: string; readonly Encoded: 
 
 export const BranchRecord = Schema.Struct({
   ...BranchView.fields,
-  current_state: open(BranchState),
+  current_state: open(BranchState).annotateKey(
+    means(
+      "The present state. `init`: it is being made. `ready`: it can be used. `resetting`: it is replaced by its parent's data. `archived`: it is not available.",
+      "ready"
+    )
+  ),
   pending_state: Schema.NullOr(open(BranchState)),
-  size_bytes: nullBefore(Schema.Int),
-  size_measured_at: nullBefore(Schema.DateTimeUtcFromString),
-  read_only_reason: nullBefore(open(ReadOnlyReason))
+  size_bytes: nullBefore(Schema.Int).annotateKey(
+    means(
+      "How much disk the data of the branch takes, in bytes, as it was measured last; `null`: it has not been measured, or is being made or replaced.",
+      33_554_432
+    )
+  ),
+  size_measured_at: nullBefore(Schema.DateTimeUtcFromString).annotateKey(
+    means("When it was measured; `null`: not yet.", at.updated)
+  ),
+  read_only_reason: nullBefore(open(ReadOnlyReason)).annotateKey(
+    means(
+      "Why all credentials of the branch only read now, also those with the access `read_write`. `disk_quota`: its organization holds more disk than its quota. `null`: they do what they were made for.",
+      null
+    )
+  )
 }).annotate({ identifier: "Branch" })
 
 export const EndpointRecord = Schema.Struct({
   ...EndpointView.fields,
-  type: open(EndpointType),
-  current_state: open(EndpointState),
+  type: open(EndpointType).annotateKey(
+    means("`read_write`, of which a branch has at most one, or `read_only`.", "read_write")
+  ),
+  current_state: open(EndpointState).annotateKey(
+    means(
+      "The present state. `init`: it is being made. `active`: its compute runs. `idle`: its compute is suspended, and a connection wakes it.",
+      "active"
+    )
+  ),
   pending_state: Schema.NullOr(open(EndpointState)),
   suspend_timeout_seconds: Schema.Int,
-  connection_template: nullBefore(Schema.String)
+  connection_template: nullBefore(Schema.String).annotateKey(
+    means(
+      "A connection string with `{role}` and `{password}` in place of a credential, with what this platform needs.",
+      `postgresql://{role}:{password}@${ids.endpoint}.eu-central.narthex.example:5432/postgres?sslmode=require`
+    )
+  )
 }).annotate({ identifier: "Endpoint" })
 
 /** `endpoint` and `last_used_at` are there where a list includes them. */
 export const ProjectRecord = Schema.Struct({
   ...ProjectView.fields,
-  endpoint: Schema.optionalKey(Schema.NullOr(EndpointRecord)),
-  last_used_at: Schema.optionalKey(Schema.NullOr(Schema.DateTimeUtcFromString))
+  endpoint: Schema.optionalKey(Schema.NullOr(EndpointRecord)).annotateKey(
+    means(
+      "With `include=endpoint`: the endpoint whose state is the project's. It is the read-write one of the default branch, else the newest there, else the newest of all; `null`: there is none.",
+      undefined
+    )
+  ),
+  last_used_at: Schema.optionalKey(Schema.NullOr(Schema.DateTimeUtcFromString)).annotateKey(
+    means(
+      "With `include=endpoint`: when one of the newest 100 endpoints was last active, started or suspended; `null`: none has run.",
+      undefined
+    )
+  )
 }).annotate({ identifier: "Project" })
 
 export const OperationRecord = Schema.Struct({
   ...Operation.fields,
-  action: open(OperationAction),
-  status: open(OperationStatus),
-  initiator: Schema.Struct({ ...Initiator.fields, type: open(Initiator.fields.type) })
+  action: open(OperationAction).annotateKey(means("What the work is.", "start_compute")),
+  status: open(OperationStatus).annotateKey(
+    means(
+      "`scheduling`, then `running`, then one of the final ones: `finished`, `failed`, `error`, `cancelled` or `skipped`. `cancelling` on the way to `cancelled`.",
+      "running"
+    )
+  ),
+  initiator: Schema.Struct({
+    ...Initiator.fields,
+    type: open(Initiator.fields.type).annotateKey(
+      means("A person's session, an API key, a proxy on behalf of a connection, or the platform itself.", "user")
+    )
+  }).annotateKey(means("Who or what asked for it."))
 }).annotate({ identifier: "Operation" })
 
 export const Operations = Schema.Array(OperationRecord)
@@ -94,7 +146,7 @@ export const AllowlistRecord = Schema.Struct({
 
 const MentionedProjectRecord = Schema.Struct({
   ...MentionedProject.fields,
-  deleted: nullBefore(Schema.Boolean)
+  deleted: nullBefore(Schema.Boolean).annotateKey(means("Whether the project is deleted.", false))
 }).annotate({ identifier: "MentionedProject" })
 
 /** The names of projects, branches and people that events mention. */

@@ -8,6 +8,7 @@
  */
 import { Schema } from "effect"
 import { BranchId, EndpointId, OperationId, OrgId, ProjectId } from "../Ids.ts"
+import { exampleIds as ids, means } from "../means.ts"
 
 export const OperationAction = Schema.Literals([
   "create_timeline",
@@ -54,25 +55,33 @@ export const isFinal = (status: OperationStatus): boolean => next[status].length
 /** Who or what requested an operation. `id` and `name` are `null` for proxies and the system. */
 export class Initiator extends Schema.Class<Initiator>("Initiator")({
   type: Schema.Literals(["user", "api_key", "proxy", "system"]),
-  id: Schema.NullOr(Schema.String),
-  name: Schema.NullOr(Schema.String)
+  id: Schema.NullOr(Schema.String).annotateKey(
+    means("The id of the person or of the API key; `null`: neither.", ids.user)
+  ),
+  name: Schema.NullOr(Schema.String).annotateKey(means("Their name; `null`: not known.", "Ada Lovelace"))
 }) {}
 
 const fields = {
-  id: OperationId,
+  id: OperationId.annotateKey(means("The id of the operation.", ids.operation)),
   project_id: ProjectId,
-  branch_id: Schema.NullOr(BranchId),
-  endpoint_id: Schema.NullOr(EndpointId),
+  branch_id: Schema.NullOr(BranchId).annotateKey(means("The branch that it works on; `null`: none.", ids.branch)),
+  endpoint_id: Schema.NullOr(EndpointId).annotateKey(
+    means("The endpoint that it works on; `null`: none.", ids.endpoint)
+  ),
   action: OperationAction,
   status: OperationStatus,
-  error: Schema.NullOr(Schema.String),
-  failures_count: Schema.Int,
-  retry_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  error: Schema.NullOr(Schema.String).annotateKey(means("Why it failed, as a sentence; `null`: it did not.", null)),
+  failures_count: Schema.Int.annotateKey(means("How many tries have failed so far.", 0)),
+  retry_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotateKey(
+    means("When it is tried again; `null`: no try is waiting.", null)
+  ),
   initiator: Initiator,
   created_at: Schema.DateTimeUtcFromString,
   updated_at: Schema.DateTimeUtcFromString,
   started_at: Schema.NullOr(Schema.DateTimeUtcFromString),
-  finished_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+  finished_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotateKey(
+    means("When it reached a final status; `null`: not yet.", null)
+  )
 }
 
 /** An operation as the API shows it. */

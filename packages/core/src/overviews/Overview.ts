@@ -4,20 +4,29 @@ import type { OrganizationView } from "../accounts/Organization.ts"
 import { UserProfile } from "../accounts/User.ts"
 import type { IpRule, RulesInForce } from "../allowlist/IpRule.ts"
 import { BranchId, ProjectId } from "../Ids.ts"
+import { exampleIds as ids, means } from "../means.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import type { Branch, BranchSize } from "../projects/Branch.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { BranchDisk } from "../quotas/BranchDisk.ts"
 
-export const NamedProject = Schema.Struct({ id: ProjectId, name: Schema.String }).annotate({
+export const NamedProject = Schema.Struct({
+  id: ProjectId.annotateKey(means("The id of the project.", ids.project)),
+  name: Schema.String.annotateKey(means("The name of the project.", "checkout"))
+}).annotate({
   identifier: "NamedProject"
 })
 export type NamedProject = typeof NamedProject.Type
 
 export const NamedBranch = Schema.Struct({
-  id: BranchId,
-  name: Schema.String,
-  parent_id: Schema.NullOr(BranchId)
+  id: BranchId.annotateKey(means("The id of the branch.", ids.branch)),
+  name: Schema.String.annotateKey(means("The name of the branch.", "preview")),
+  parent_id: Schema.NullOr(BranchId).annotateKey(
+    means(
+      "The id of the branch that it was copied from, which is named too where it exists; `null`: the first branch of the project.",
+      null
+    )
+  )
 }).annotate({ identifier: "NamedBranch" })
 export type NamedBranch = typeof NamedBranch.Type
 

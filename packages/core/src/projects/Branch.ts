@@ -4,21 +4,26 @@
 import { type DateTime, Schema } from "effect"
 import { UserRef } from "../accounts/UserRef.ts"
 import { ApiKeyId, BranchId, ProjectId, RegionId } from "../Ids.ts"
+import { exampleIds as ids, means } from "../means.ts"
 
 export const BranchState = Schema.Literals(["init", "ready", "resetting", "archived"])
 export type BranchState = typeof BranchState.Type
 
 const fields = {
-  id: BranchId,
+  id: BranchId.annotateKey(means("The id of the branch.", ids.branch)),
   project_id: ProjectId,
   region_id: RegionId,
-  parent_id: Schema.NullOr(BranchId),
-  name: Schema.String,
+  parent_id: Schema.NullOr(BranchId).annotateKey(
+    means("The id of the branch that this one was copied from; `null`: the first branch of the project.", null)
+  ),
+  name: Schema.String.annotateKey(means("The name of the branch, unique in the project.", "main")),
   current_state: BranchState,
   pending_state: Schema.NullOr(BranchState),
-  default: Schema.Boolean,
-  protected: Schema.Boolean,
-  expires_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  default: Schema.Boolean.annotateKey(means("Whether it is the default one.", true)),
+  protected: Schema.Boolean.annotateKey(means("Whether the branch is protected from deletion and reset.", false)),
+  expires_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotateKey(
+    means("When the branch and everything in it is deleted; `null`: never.", null)
+  ),
   created_at: Schema.DateTimeUtcFromString,
   updated_at: Schema.DateTimeUtcFromString,
   created_by: Schema.NullOr(UserRef)

@@ -1,6 +1,7 @@
 /** An endpoint: the host name that clients connect to, and the compute behind it that suspends and wakes. */
 import { type DateTime, Schema } from "effect"
 import { BranchId, EndpointId, ProjectId, RegionId } from "../Ids.ts"
+import { exampleTimes as at, exampleIds as ids, means } from "../means.ts"
 import type { Branch } from "./Branch.ts"
 
 export const EndpointState = Schema.Literals(["init", "active", "idle"])
@@ -15,18 +16,24 @@ export const SuspendTimeout = Schema.Int.check(
 export const defaultSuspendTimeout = 300
 
 const fields = {
-  id: EndpointId,
+  id: EndpointId.annotateKey(means("The id of the endpoint, which is part of its host name.", ids.endpoint)),
   project_id: ProjectId,
   branch_id: BranchId,
   region_id: RegionId,
   type: EndpointType,
   current_state: EndpointState,
   pending_state: Schema.NullOr(EndpointState),
-  disabled: Schema.Boolean,
+  disabled: Schema.Boolean.annotateKey(means("Whether connections are refused.", false)),
   suspend_timeout_seconds: SuspendTimeout,
-  last_active_at: Schema.NullOr(Schema.DateTimeUtcFromString),
-  started_at: Schema.NullOr(Schema.DateTimeUtcFromString),
-  suspended_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  last_active_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotateKey(
+    means("When a client was active last; `null`: never.", at.updated)
+  ),
+  started_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotateKey(
+    means("When the compute started last; `null`: never.", at.updated)
+  ),
+  suspended_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotateKey(
+    means("When the compute was suspended last; `null`: never, or it runs.", null)
+  ),
   created_at: Schema.DateTimeUtcFromString,
   updated_at: Schema.DateTimeUtcFromString
 }
@@ -95,8 +102,10 @@ export const withoutCompute = { current_state: "idle", address: null, connection
 /** An endpoint as the API shows it. The compute's address is for proxies only. */
 export class EndpointView extends Schema.Class<EndpointView>("EndpointView")({
   ...fields,
-  host: Schema.String,
-  port: Schema.Int,
+  host: Schema.String.annotateKey(
+    means("The host name for Postgres clients.", `${ids.endpoint}.eu-central.narthex.example`)
+  ),
+  port: Schema.Int.annotateKey(means("The port for Postgres clients.", 5432)),
   /** A connection string with `{role}` and `{password}` in place of a credential (docs/design/api.md A24). */
   connection_template: Schema.String
 }) {}

@@ -1,13 +1,14 @@
 /** A project: storage and compute of an organization in one region, fixed at creation. */
 import { Schema } from "effect"
 import { BranchId, OrgId, ProjectId, RegionId } from "../Ids.ts"
+import { exampleIds as ids, means } from "../means.ts"
 
 const fields = {
   id: ProjectId,
   org_id: OrgId,
-  name: Schema.String,
+  name: Schema.String.annotateKey(means("The name of the project.", "checkout")),
   region_id: RegionId,
-  default_branch_id: BranchId,
+  default_branch_id: BranchId.annotateKey(means("The id of the default branch.", ids.branch)),
   created_at: Schema.DateTimeUtcFromString,
   updated_at: Schema.DateTimeUtcFromString
 }

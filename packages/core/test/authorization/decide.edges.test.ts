@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decide } from "../../src/authorization/decide.ts"
+import { decide, decideTarget } from "../../src/authorization/decide.ts"
 import { permissionsOf } from "../../src/authorization/Permission.ts"
 import { type CallEffect, type CredentialPolicy, changes, reads, self } from "../../src/authorization/Policy.ts"
 import { key, keyOf, other, otherBranch, own, ownBranch, person } from "./callers.ts"
@@ -62,5 +62,21 @@ describe("The decision at its edges", () => {
 describe("The weakest role", () => {
   it("a viewer may read, mint read-only credentials, manage own keys and leave", () => {
     assert.deepStrictEqual([...permissionsOf("viewer")], ["read", "mint_read_only", "own_keys", "leave"])
+  })
+
+  it("a refusal says what the call requires and what the caller holds", () => {
+    const said = (...given: Parameters<typeof decide>) => {
+      const { held = null, required = null } = decide(...given) ?? {}
+      return [required, held]
+    }
+    const policy = reads("branch", "branch")
+    const agent = keyOf(owner, "agent", everywhere)
+    assert.deepStrictEqual(said(policy, person("owner", "pending"), {}), ["active", "pending"])
+    assert.deepStrictEqual(said(policy, person(null, "active"), {}), ["membership", null])
+    assert.deepStrictEqual(said({ ...policy, kind: "session" }, agent, {}), ["session", "api_key"])
+    assert.deepStrictEqual(said({ ...self, target: "api_key" }, agent, {}), ["session", "api_key"])
+    assert.deepStrictEqual(said({ ...policy, agent: "never" }, agent, {}), ["read_write", "agent"])
+    const refused = decideTarget({ ...policy, agent: "not_main" }, agent, undefined)
+    assert.deepStrictEqual([refused?.required, refused?.held], ["read_write", "agent"])
   })
 })

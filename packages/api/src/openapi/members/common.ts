@@ -1,6 +1,5 @@
 /** Members that mean the same everywhere, and those of problems. */
-import { exampleTimes as at, exampleIds as ids } from "../exampleValues.ts"
-import type { MemberEntry } from "./MemberEntry.ts"
+import { exampleTimes as at, exampleIds as ids, type MemberEntry } from "@narthex/core"
 
 export const commonMembers: Readonly<Record<string, MemberEntry>> = {
   // Identity of things

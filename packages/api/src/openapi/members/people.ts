@@ -1,9 +1,7 @@
 /** Members of API keys, sign-in, organizations and people. */
-import { exampleTimes as at, exampleIds as ids } from "../exampleValues.ts"
-import type { MemberEntry } from "./MemberEntry.ts"
+import { exampleTimes as at, exampleIds as ids, type MemberEntry } from "@narthex/core"
+import { nameText } from "../../schemas/texts.ts"
 
-const name = (of: string) =>
-  `The name of ${of}: 1 to 128 characters without control characters, counted after trimming. It need not be unique.`
 const keyName = "The name of the API key: 1 to 64 characters, counted after trimming. It need not be unique."
 const expiresInDays = "After how many days the API key expires. Left out: never."
 const capability =
@@ -122,8 +120,8 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   "UserRef.id": ["The id of the user.", ids.user],
   "Member.name": ["The name; `null`: the provider gave none.", "Ada Lovelace"],
   joined_at: ["When the person became a member.", at.created],
-  "orgs.create.name": [name("the organization"), "Acme Industries"],
-  "orgs.rename.name": [name("the organization"), "Acme Industries"],
+  "orgs.create.name": [nameText("the organization"), "Acme Industries"],
+  "orgs.rename.name": [nameText("the organization"), "Acme Industries"],
   "orgs.changeMember.role": [`The new role, at most the caller's own: ${grantedRoles}.`, "admin"],
   holdings: ["What ends with the membership."],
   api_keys_count: ["How many API keys there are.", 1],

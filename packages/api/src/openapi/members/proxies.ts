@@ -1,6 +1,5 @@
 /** Members of the calls of proxies. */
-import { exampleTimes as at, exampleIds as ids } from "../exampleValues.ts"
-import type { MemberEntry } from "./MemberEntry.ts"
+import { exampleTimes as at, exampleIds as ids, type MemberEntry } from "@narthex/core"
 
 const sentTo =
   "The address of the compute: a host and port, or the path of a Unix socket. `null` while it does not run."
@@ -10,6 +9,12 @@ export const proxiesMembers: Readonly<Record<string, MemberEntry>> = {
   "proxy.resolve.answer.org_id": ["The id of the organization.", ids.organization],
   "proxy.resolve.answer.type": ["The type of the endpoint.", "read_write"],
   "proxy.resolve.answer.current_state": ["The present state of the endpoint.", "active"],
+  "proxy.resolve.answer.disabled": ["Whether connections are refused.", false],
+  "proxy.resolve.answer.read_only_reason": [
+    "Why all credentials of the branch only read now, also those with the access `read_write`. `disk_quota`: its organization holds more disk than its quota. `null`: they do what they were made for.",
+    null
+  ],
+  "endpoints.last_active_at": ["When a client was active last; `null`: never.", at.updated],
   "proxy.resolve.answer.address": [sentTo, "/run/narthex/ep/7"],
   "proxy.wake.answer.address": [sentTo, "/run/narthex/ep/7"],
   tls: ["How the proxy has to reach the compute; `null`: without TLS.", null],

@@ -1,3 +1,14 @@
+/** What a member of a body means, at the member: the OpenAPI document has it. */
+
+/**
+ * A sentence, and an example as it is on the wire. An example that is left out is derived from the member's type;
+ * `undefined` leaves the member out of examples.
+ */
+export type MemberEntry = readonly [text: string, example?: unknown]
+
+/** The annotation of a member: `name: Schema.String.annotateKey(means("The name of the project.", "checkout"))`. */
+export const means = (...entry: MemberEntry) => ({ means: entry })
+
 /** The ids and times that the examples of all bodies share, so that one page tells one story. */
 export const exampleIds = {
   organization: "01980f3e-5c00-7a31-8f6e-2b1d90c4a7e5",
