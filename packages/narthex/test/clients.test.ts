@@ -39,12 +39,12 @@ describe("a client in the process", () => {
       [["nsk_x", { retries: { times: "3" } }], "retries.times: Expected a whole number from 0"],
       [["nsk_x", { retries: { times: 0.5 } }], "retries.times: Expected a whole number from 0"],
       [["nsk_x", { retries: { within: Number.NaN } }], "retries.within: Expected a number of milliseconds from 0"],
-      [["nsk_x", { headers: null }], "headers: Expected an object with names of headers"],
-      [["nsk_x", { headers: "x-a: b" }], "headers: Expected an object with names of headers"],
-      [["nsk_x", { headers: new Headers({ a: "b" }) }], "headers: Expected an object with names of headers"],
-      [["nsk_x", { headers: { a: 5 } }], "headers: Expected an object with names of headers"],
-      [["nsk_x", { headers: { a: "b\nc" } }], "headers: Expected an object with names of headers"],
-      [["nsk_x", { headers: { "a b": "c" } }], "headers: Expected an object with names of headers"],
+      [["nsk_x", { headers: null }], "headers: Expected an object with names and texts of headers"],
+      [["nsk_x", { headers: "x-a: b" }], "headers: Expected an object with names and texts of headers"],
+      [["nsk_x", { headers: new Headers({ a: "b" }) }], "headers: Expected an object with names and texts of headers"],
+      [["nsk_x", { headers: { a: 5 } }], "headers.a: Expected a name and a text"],
+      [["nsk_x", { headers: { a: "b\nc" } }], "headers.a: Expected a name and a text"],
+      [["nsk_x", { headers: { "a b": "c" } }], "headers.a b: Expected a name and a text"],
       [["nsk_x", { onRefresh: null }], "onRefresh: Expected a function"]
     ]
     const said: Array<string> = []
