@@ -18,7 +18,7 @@ const section = ([type, { data, moment, source }]: readonly [string, CatalogedEv
 export const eventsPage = (): string => {
   const events = Object.entries<CatalogedEvent>(eventCatalog)
   return [
-    "<!-- Generated from packages/core/src/events/eventCatalog.ts by scripts/docs.ts: change it there. -->",
+    "<!-- Generated from packages/core/src/records/events/eventCatalog.ts by scripts/docs.ts: change it there. -->",
     "# Events",
     "",
     "Every type of event of the control plane. Each arrives in the envelope `id, type, source, org_id, project_id?, region_id, at,",

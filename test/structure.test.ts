@@ -39,10 +39,12 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   server: [...effect, "@narthex/", ...node]
 }
 
+const record = (domain: string) => `records/${domain}`
+const service = (domain: string) => `services/${domain}`
+
 /**
  * package → its folders and root files from the lowest up: each imports only what stands before it, types included. A
  * folder inside a folder may have a place of its own; else it has that of its parent.
- * In `core`: words, then the records with their rules and ports, then what decides, then what acts.
  */
 const order: Record<string, ReadonlyArray<string>> = {
   core: [
@@ -54,20 +56,22 @@ const order: Record<string, ReadonlyArray<string>> = {
       "becauseOf.ts",
       "requestSpan.ts",
       "Refusals.ts",
-      "Page.ts",
-      "Digest.ts",
-      "memory"
+      "Page.ts"
     ],
-    ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "Transaction.ts"],
-    ...["events/ring", "events/streams"],
-    ...["authorization", "operations", "computes", "quotas", "allowlist", "guard", "host-events"],
-    ...["sign-in", "key-issuing", "cli-login", "organizations", "overviews", "provisioning", "proxying", "runner"],
-    ...["ended-records", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
+    ...["Digest.ts", "records/memory"],
+    ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "operations"].map(
+      record
+    ),
+    ...["computes", "allowlist", "cli-login", "quotas", "overviews", "access", "purge"].map(record),
+    ...["Transaction.ts", "rules", "services/events/ring", "services/events/streams"],
+    ...["regions", "operations", "quotas", "allowlist", "access", "own-events"].map(service),
+    ...["sign-in", "keys", "cli-login", "organizations", "overviews", "projects", "proxy-requests"].map(service),
+    ...["runner", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
   ],
   postgres: [
     ...["migrations", "driver", "host", "database", "migrate.ts"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
-    ...["operations", "quotas", "allowlist", "guard", "overviews", "cli-login", "ended-records"],
+    ...["operations", "quotas", "allowlist", "access", "overviews", "cli-login", "purge"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: [

@@ -14,11 +14,14 @@ import { ask, signIn } from "../serving/support/ask.ts"
 import { clientId, makeIssuer } from "../serving/support/Issuer.ts"
 import { Program } from "../serving/support/Program.ts"
 import { freshSecrets } from "../serving/support/Serving.ts"
+import { blocksRunBy } from "../support/documentedBlocks.ts"
 import { stablePorts } from "../walk/stablePorts.ts"
 import { Follower, judge } from "./support/Follower.ts"
 import { Patroni } from "./support/Patroni.ts"
 import { ttl } from "./support/settings.ts"
 import { type Call, Traffic } from "./support/traffic.ts"
+
+const [{ text: haproxy } = { text: "" }] = blocksRunBy("test/failover/failover.long.ts")
 
 /** Two instances on one store, and a third one that can be stopped like a machine that hangs. */
 class Store extends Context.Service<
@@ -35,7 +38,7 @@ class Store extends Context.Service<
     Store,
     Effect.gen(function* () {
       yield* Effect.promise(() => resource("build"))
-      const patroni = yield* Patroni.start
+      const patroni = yield* Patroni.start(haproxy)
       yield* patroni.admin("create role narthex login")
       yield* patroni.admin("create database narthex owner narthex")
       const issuer = yield* makeIssuer

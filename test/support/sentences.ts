@@ -22,7 +22,7 @@ const lineAt = (source: string, index: number) => source.slice(0, index).split("
 
 /** Of block comments and of runs of line comments, without the programs in them. */
 export const commentsOf = (source: string): ReadonlyArray<Sentence> =>
-  [...source.matchAll(/\/\*\*?([\s\S]*?)\*\/|(?:^[ \t]*\/\/[^\n]*\n)+/gm)].flatMap((found) => {
+  [...source.matchAll(/(?<=^|\s)\/\*\*?(?=\s)([\s\S]*?)\*\/|(?:^[ \t]*\/\/[^\n]*\n)+/gm)].flatMap((found) => {
     const text = (found[1] ?? found[0])
       .replace(/^[ \t]*(?:\*|\/\/)[ \t]?/gm, "")
       .replace(/```[\s\S]*?```|@example[\s\S]*/g, "")

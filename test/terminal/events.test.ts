@@ -80,7 +80,9 @@ describe("events tail on a terminal", { tags: ["terminal"], timeout: hangGuard }
     // A reset between two events. The next project begins before the client is back.
     assert.isAbove(front.cut(), 0)
     projects.push(await create("two"))
-    await terminal.shows(/\nThe connection was cut\. Reconnecting in \d\.\d s\.\n(?:[^\n]+\n)*Reconnected\.$/)
+    await terminal.shows(
+      /\nThe (?:connection was cut|stream ended)\. Reconnecting in \d\.\d s\.\n(?:[^\n]+\n)*Reconnected\.$/
+    )
     await followed(projects.at(-1) ?? "")
 
     // A stopped server, with a request on its way; the long form outlasts the silence that the client allows.

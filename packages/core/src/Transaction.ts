@@ -9,11 +9,11 @@
  * commit, such as the wait for a runner, belongs in `afterCommit`.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { type EmittedEvent, loggedData, type NewEvent } from "./events/Envelope.ts"
-import { EventLog } from "./events/EventLog.ts"
-import { EmittingRegion } from "./events/EventSettings.ts"
-import { MemoryStorage } from "./memory/MemoryStorage.ts"
 import { TransactionRefused } from "./Refusals.ts"
+import { type EmittedEvent, loggedData, type NewEvent } from "./records/events/Envelope.ts"
+import { EventLog } from "./records/events/EventLog.ts"
+import { EmittingRegion } from "./records/events/EventSettings.ts"
+import { MemoryStorage } from "./records/memory/MemoryStorage.ts"
 import type { StorageError } from "./StorageError.ts"
 
 /** What the running transaction collects. */

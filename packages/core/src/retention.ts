@@ -5,15 +5,15 @@
  * It may run on every instance concurrently: each step deletes by an instant.
  */
 import { Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
-import { refusalLimits } from "./allowlist/ClientRefusal.ts"
-import { ClientRefusalStore } from "./allowlist/ClientRefusalStore.ts"
 import { becauseOf } from "./becauseOf.ts"
-import { CliGrantStore } from "./cli-login/CliGrantStore.ts"
-import { EndedRecordStore } from "./ended-records/EndedRecordStore.ts"
-import { IdempotencyStore } from "./idempotency/IdempotencyStore.ts"
-import { RateLimiter } from "./limits/RateLimiter.ts"
-import { SessionPolicy } from "./sessions/Session.ts"
-import { SessionStore } from "./sessions/SessionStore.ts"
+import { refusalLimits } from "./records/allowlist/ClientRefusal.ts"
+import { ClientRefusalStore } from "./records/allowlist/ClientRefusalStore.ts"
+import { CliGrantStore } from "./records/cli-login/CliGrantStore.ts"
+import { IdempotencyStore } from "./records/idempotency/IdempotencyStore.ts"
+import { RateLimiter } from "./records/limits/RateLimiter.ts"
+import { EndedRecordStore } from "./records/purge/EndedRecordStore.ts"
+import { SessionPolicy } from "./records/sessions/Session.ts"
+import { SessionStore } from "./records/sessions/SessionStore.ts"
 
 export interface RetentionSettings {
   /** How long final operations are kept. */

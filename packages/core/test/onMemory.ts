@@ -1,7 +1,7 @@
 /** Store layers on one `MemoryStorage`, with the transactions that cover them. */
 import { Layer } from "effect"
-import { EventLog } from "../src/events/EventLog.ts"
-import { MemoryStorage } from "../src/memory/MemoryStorage.ts"
+import { EventLog } from "../src/records/events/EventLog.ts"
+import { MemoryStorage } from "../src/records/memory/MemoryStorage.ts"
 import { Transaction } from "../src/Transaction.ts"
 
 export const onMemory = <A>(stores: Layer.Layer<A, never, MemoryStorage>) =>

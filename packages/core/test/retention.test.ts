@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { ClientRefusalStore } from "../src/allowlist/ClientRefusalStore.ts"
-import { ClientRefusals } from "../src/allowlist/ClientRefusals.ts"
-import { IdempotencyStore } from "../src/idempotency/IdempotencyStore.ts"
 import { layerMemoryPorts } from "../src/memoryPorts.ts"
-import { EndpointStore } from "../src/projects/EndpointStore.ts"
+import { ClientRefusalStore } from "../src/records/allowlist/ClientRefusalStore.ts"
+import { IdempotencyStore } from "../src/records/idempotency/IdempotencyStore.ts"
+import { EndpointStore } from "../src/records/projects/EndpointStore.ts"
+import { SessionStore } from "../src/records/sessions/SessionStore.ts"
 import { purgeExpired } from "../src/retention.ts"
-import { SessionStore } from "../src/sessions/SessionStore.ts"
+import { ClientRefusals } from "../src/services/allowlist/ClientRefusals.ts"
 import { aBranchId, anEndpoint, aProjectId, firstPage } from "../testing/records.ts"
 
 const call = { owner: "ada", key: "once", fingerprint: "POST /v1/projects" }

@@ -3,8 +3,8 @@
  * events.
  */
 import { Deferred, Effect, Fiber, Option, Schema } from "effect"
-import { AccountStore } from "../src/accounts/AccountStore.ts"
 import type { OrgId } from "../src/Ids.ts"
+import { AccountStore } from "../src/records/accounts/AccountStore.ts"
 import { Transaction } from "../src/Transaction.ts"
 import { assert } from "./assert.ts"
 import { contract } from "./contract.ts"

@@ -1,10 +1,5 @@
 /** Complete records for contract suites and tests. Their ids rise, and no other record of this process has them. */
 import { DateTime, Duration } from "effect"
-import { StoredInvitation } from "../src/accounts/Invitation.ts"
-import { Membership } from "../src/accounts/Membership.ts"
-import { Organization } from "../src/accounts/Organization.ts"
-import { User } from "../src/accounts/User.ts"
-import { CliGrant } from "../src/cli-login/CliGrant.ts"
 import {
   ApiKeyId,
   BranchId,
@@ -17,15 +12,20 @@ import {
   SessionId,
   UserId
 } from "../src/Ids.ts"
-import { ApiKey, type StoredApiKey } from "../src/keys/ApiKey.ts"
-import type { ClaimLimits } from "../src/operations/nextClaim.ts"
-import { Initiator, StoredOperation } from "../src/operations/Operation.ts"
-import type { OperationClass } from "../src/operations/OperationClass.ts"
-import { Branch } from "../src/projects/Branch.ts"
-import { BranchRole } from "../src/projects/BranchRole.ts"
-import { Endpoint } from "../src/projects/Endpoint.ts"
-import { Project } from "../src/projects/Project.ts"
-import { Session } from "../src/sessions/Session.ts"
+import { StoredInvitation } from "../src/records/accounts/Invitation.ts"
+import { Membership } from "../src/records/accounts/Membership.ts"
+import { Organization } from "../src/records/accounts/Organization.ts"
+import { User } from "../src/records/accounts/User.ts"
+import { CliGrant } from "../src/records/cli-login/CliGrant.ts"
+import { ApiKey, type StoredApiKey } from "../src/records/keys/ApiKey.ts"
+import type { ClaimLimits } from "../src/records/operations/nextClaim.ts"
+import { Initiator, StoredOperation } from "../src/records/operations/Operation.ts"
+import type { OperationClass } from "../src/records/operations/OperationClass.ts"
+import { Branch } from "../src/records/projects/Branch.ts"
+import { BranchRole } from "../src/records/projects/BranchRole.ts"
+import { Endpoint } from "../src/records/projects/Endpoint.ts"
+import { Project } from "../src/records/projects/Project.ts"
+import { Session } from "../src/records/sessions/Session.ts"
 
 let count = 0
 const rising = () => String(++count).padStart(12, "0")

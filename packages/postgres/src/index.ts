@@ -1,5 +1,6 @@
 /** The public surface of the Postgres package: re-exports, nothing else. */
 
+export { PostgresCredentialStore } from "./access/PostgresCredentialStore.ts"
 export { PostgresAccountStore } from "./accounts/PostgresAccountStore.ts"
 export { PostgresInvitationStore } from "./accounts/PostgresInvitationStore.ts"
 export { PostgresIpAllowlistStore } from "./allowlist/PostgresIpAllowlistStore.ts"
@@ -10,7 +11,6 @@ export type { ConnectionUse } from "./driver/countingUse.ts"
 export type { Notice } from "./driver/listening.ts"
 export { jsonb } from "./driver/values.ts"
 export { PostgresEventLog } from "./events/PostgresEventLog.ts"
-export { PostgresCredentialStore } from "./guard/PostgresCredentialStore.ts"
 export { PostgresIdempotencyStore } from "./idempotency/PostgresIdempotencyStore.ts"
 export { PostgresApiKeyStore } from "./keys/PostgresApiKeyStore.ts"
 export { PostgresRateLimiter } from "./limits/PostgresRateLimiter.ts"

@@ -101,8 +101,8 @@ export const makeProxy = (
 
     return {
       serve: (socket) => {
-        const claims = limiter.open()
-        if (claims !== undefined) return serveConnection(shared, socket, claims)
+        const slots = limiter.open()
+        if (slots !== undefined) return serveConnection(shared, socket, slots)
         socket.destroy()
         countIn(context, "limit_connections")
       },

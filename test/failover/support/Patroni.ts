@@ -53,21 +53,22 @@ export class Patroni {
     this.#programs = programs
   }
 
-  /** Three servers of which two replicate the third. The scope ends them. */
-  static readonly start = Effect.acquireRelease(
-    Effect.promise(async () => {
-      const programs = await postgresPrograms()
-      const made = new Patroni(await mkdtemp(join(scratchParent(), "narthex-patroni-")), await portsOf(), programs)
-      await made.#start()
-      return made
-    }),
-    (patroni) => Effect.promise(() => patroni.#remove())
-  )
+  /** Three servers of which two replicate the third, behind HAProxy with these settings. The scope ends them. */
+  static readonly start = (haproxy: string) =>
+    Effect.acquireRelease(
+      Effect.promise(async () => {
+        const programs = await postgresPrograms()
+        const made = new Patroni(await mkdtemp(join(scratchParent(), "narthex-patroni-")), await portsOf(), programs)
+        await made.#start(haproxy)
+        return made
+      }),
+      (patroni) => Effect.promise(() => patroni.#remove())
+    )
 
-  async #start() {
+  async #start(haproxy: string) {
     await this.#own(this.#directory)
     this.#spawn(this.#directory, "etcd", etcdArguments(this.#directory, this.#ports))
-    await writeFile(join(this.#directory, "haproxy.cfg"), haproxySettings(this.#ports))
+    await writeFile(join(this.#directory, "haproxy.cfg"), haproxySettings(haproxy, this.#ports))
     this.#spawn(this.#directory, "haproxy", ["-db", "-f", "haproxy.cfg"])
     for (const node of nodes) {
       const directory = this.#directoryOf(node)

@@ -51,16 +51,9 @@ export const patroniSettings = (node: number, directory: string, binaries: strin
   })
 }
 
-/** The one address of the store. Connections to a server that is no longer the leader are closed. */
-export const haproxySettings = ({ nodes, store }: Ports): string => `
-defaults
-  mode tcp
-  timeout connect 2s
-  timeout check 2s
-  timeout client 1h
-  timeout server 1h
-listen store
-  bind ${host}:${store}
-  option httpchk GET /primary
-  default-server inter 1s fall 2 rise 1 on-marked-down shutdown-sessions
-${nodes.map(({ postgres, rest }, node) => `  server ${nameOf(node)} ${host}:${postgres} check port ${rest}\n`).join("")}`
+/** The one address of the store: the block of the page for operators, with the addresses of the test. */
+export const haproxySettings = (block: string, { nodes, store }: Ports): string =>
+  `${block}\n`.replace(/bind .+/, `bind ${host}:${store}`).replace(/server node-(\d) .+/g, (_, node: string) => {
+    const { postgres, rest } = nodes[Number(node)] ?? {}
+    return `server ${nameOf(Number(node))} ${host}:${postgres} check port ${rest}`
+  })

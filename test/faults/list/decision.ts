@@ -4,7 +4,7 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const decision: ReadonlyArray<FaultsOfFile> = [
   {
     area: "authorization",
-    file: "packages/core/src/authorization/decide.ts",
+    file: "packages/core/src/rules/authorization/decide.ts",
     tests: ["packages/core/test/authorization/decide.edges.test.ts", "packages/core/test/authorization/decide.test.ts"],
     faults: [
       {
@@ -83,10 +83,10 @@ export const decision: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "authorization",
-    file: "packages/core/src/guard/callers.ts",
+    file: "packages/core/src/services/access/callers.ts",
     tests: [
-      "packages/core/test/guard/Authentication.sessions.test.ts",
-      "packages/core/test/guard/Authentication.test.ts"
+      "packages/core/test/access/Authentication.sessions.test.ts",
+      "packages/core/test/access/Authentication.test.ts"
     ],
     faults: [
       {
@@ -117,10 +117,10 @@ export const decision: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "authorization",
-    file: "packages/core/src/guard/streamAuthority.ts",
+    file: "packages/core/src/services/access/streamAuthority.ts",
     tests: [
-      "packages/core/test/guard/streamAuthority.ends.test.ts",
-      "packages/core/test/guard/streamAuthority.test.ts"
+      "packages/core/test/access/streamAuthority.ends.test.ts",
+      "packages/core/test/access/streamAuthority.test.ts"
     ],
     faults: [
       {
@@ -151,7 +151,7 @@ export const decision: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/sign-in/Sessions.ts",
+    file: "packages/core/src/services/sign-in/Sessions.ts",
     tests: [
       "packages/core/test/sign-in/Sessions.edges.test.ts",
       "packages/core/test/sign-in/Sessions.test.ts",
@@ -180,7 +180,7 @@ export const decision: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/sign-in/sessionRows.ts",
+    file: "packages/core/src/services/sign-in/sessionRows.ts",
     tests: [
       "packages/core/test/sign-in/Sessions.ends.test.ts",
       "packages/core/test/sign-in/Sessions.edges.test.ts",
@@ -198,8 +198,8 @@ export const decision: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/key-issuing/ApiKeys.ts",
-    tests: ["packages/core/test/key-issuing/ApiKeys.test.ts", "packages/core/test/key-issuing/newSecrets.test.ts"],
+    file: "packages/core/src/services/keys/ApiKeys.ts",
+    tests: ["packages/core/test/keys/ApiKeys.test.ts", "packages/core/test/keys/newSecrets.test.ts"],
     faults: [
       {
         id: "key-report-dead",
@@ -217,7 +217,7 @@ export const decision: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/sign-in/acceptInvitation.ts",
+    file: "packages/core/src/services/sign-in/acceptInvitation.ts",
     tests: [
       "packages/core/test/organizations/OwnInvitations.test.ts",
       "packages/core/test/sign-in/SignIn.invitations.test.ts"

@@ -88,7 +88,7 @@ export const races: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "authorization",
-    file: "packages/core/src/provisioning/Endpoints.ts",
+    file: "packages/core/src/services/projects/Endpoints.ts",
     tests: ["test/races/agentEndpoints.test.ts"],
     faults: [
       {
@@ -114,8 +114,8 @@ export const races: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/key-issuing/ApiKeys.ts",
-    tests: ["packages/core/test/key-issuing/ApiKeys.test.ts", "packages/core/test/key-issuing/newSecrets.test.ts"],
+    file: "packages/core/src/services/keys/ApiKeys.ts",
+    tests: ["packages/core/test/keys/ApiKeys.test.ts", "packages/core/test/keys/newSecrets.test.ts"],
     faults: [
       {
         id: "key-scope-gone",
@@ -217,7 +217,7 @@ export const races: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/EventFeed.ts",
+    file: "packages/core/src/records/events/EventFeed.ts",
     tests: [
       "packages/core/test/events/EventFeed.test.ts",
       "packages/core/test/events/streams/EventStreams.test.ts",
@@ -240,7 +240,7 @@ export const races: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/streams/EventBroker.ts",
+    file: "packages/core/src/services/events/streams/EventBroker.ts",
     tests: [
       "packages/core/test/events/streams/EventBroker.loads.test.ts",
       "packages/core/test/events/streams/EventBroker.test.ts",

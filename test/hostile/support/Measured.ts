@@ -1,5 +1,5 @@
 /** What the bystander's work took, what of it failed, and how long its operations waited for a place. */
-import { classOf, type OperationClass } from "../../../packages/core/src/operations/OperationClass.ts"
+import { classOf, type OperationClass } from "../../../packages/core/src/records/operations/OperationClass.ts"
 import { type Caller, listAt, must, textAt } from "./Caller.ts"
 
 /** What a client waits for: compared before and during the attack. */

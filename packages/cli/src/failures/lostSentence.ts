@@ -3,7 +3,7 @@
 const sentences: Readonly<Record<string, string>> = {
   silence: "The server was silent.",
   "no answer": "The server did not answer.",
-  "the stream ended": "The server ended the stream.",
+  "the stream ended": "The stream ended.",
   "a block was too large": "The server sent an event that is too large.",
   draining: "The server is restarting.",
   rate_limited: "The server asks for a pause.",

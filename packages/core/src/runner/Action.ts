@@ -8,14 +8,14 @@
  * and run again, by this runner or another one.
  */
 import { Effect } from "effect"
-import type { Compute, ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
 import type { BranchId } from "../Ids.ts"
-import type { StoredOperation } from "../operations/Operation.ts"
-import type { OperationStore } from "../operations/OperationStore.ts"
-import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
-import type { BranchStore } from "../projects/BranchStore.ts"
-import type { EndpointStore } from "../projects/EndpointStore.ts"
-import type { QuotaStore } from "../quotas/QuotaStore.ts"
+import type { Compute, ComputeDriver, ComputeFailed } from "../records/computes/ComputeDriver.ts"
+import type { StoredOperation } from "../records/operations/Operation.ts"
+import type { OperationStore } from "../records/operations/OperationStore.ts"
+import type { BranchRoleStore } from "../records/projects/BranchRoleStore.ts"
+import type { BranchStore } from "../records/projects/BranchStore.ts"
+import type { EndpointStore } from "../records/projects/EndpointStore.ts"
+import type { QuotaStore } from "../records/quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { Transaction } from "../Transaction.ts"
 

@@ -5,13 +5,13 @@
  * performs it, or, if none does, the one that claims it next.
  */
 import { Context, Effect, Layer } from "effect"
-import { isFinal, StoredOperation } from "../operations/Operation.ts"
-import { OperationStore } from "../operations/OperationStore.ts"
-import { Operations } from "../operations/Operations.ts"
-import type { BranchStore } from "../projects/BranchStore.ts"
-import type { EndpointStore } from "../projects/EndpointStore.ts"
 import { Conflict, type NotFound, orNotFound } from "../Refusals.ts"
+import { isFinal, StoredOperation } from "../records/operations/Operation.ts"
+import { OperationStore } from "../records/operations/OperationStore.ts"
+import type { BranchStore } from "../records/projects/BranchStore.ts"
+import type { EndpointStore } from "../records/projects/EndpointStore.ts"
 import type { StorageError } from "../StorageError.ts"
+import { Operations } from "../services/operations/Operations.ts"
 import { Transaction } from "../Transaction.ts"
 import { actions } from "./actions.ts"
 

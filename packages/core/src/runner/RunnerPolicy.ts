@@ -1,6 +1,6 @@
 /** How operations are performed: places, limits and times (docs/design/operations.md). */
 import { Context, Duration } from "effect"
-import type { OperationClass } from "../operations/OperationClass.ts"
+import type { OperationClass } from "../records/operations/OperationClass.ts"
 
 export interface ClassPolicy {
   /** How many operations of the class an instance performs at once. */

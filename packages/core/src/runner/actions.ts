@@ -1,5 +1,5 @@
 /** Every action of an operation. To add one: a literal of `OperationAction`, a file in `actions/` and a line here. */
-import type { OperationAction } from "../operations/Operation.ts"
+import type { OperationAction } from "../records/operations/Operation.ts"
 import type { Action } from "./Action.ts"
 import { applyConfig } from "./actions/applyConfig.ts"
 import { createBranch } from "./actions/createBranch.ts"

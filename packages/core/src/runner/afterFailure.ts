@@ -1,7 +1,7 @@
 /** What follows a try that did not reach the wanted state (docs/design/operations.md O10 to O12): pure. */
 import { DateTime, Duration } from "effect"
-import type { ComputeFailed } from "../computes/ComputeDriver.ts"
-import type { StoredOperation } from "../operations/Operation.ts"
+import type { ComputeFailed } from "../records/computes/ComputeDriver.ts"
+import type { StoredOperation } from "../records/operations/Operation.ts"
 import type { RunnerSettings } from "./RunnerPolicy.ts"
 
 /** The back-off before the next try: half a second, doubled with each failure, at most half a minute. */

@@ -1,10 +1,10 @@
 /** What the actions share that make or replace the data of a branch. */
 import { DateTime, Effect, Option } from "effect"
-import type { StoredOperation } from "../operations/Operation.ts"
-import { writesData } from "../operations/OperationClass.ts"
-import { OperationStore } from "../operations/OperationStore.ts"
-import { Branch, type BranchState } from "../projects/Branch.ts"
-import { BranchStore } from "../projects/BranchStore.ts"
+import type { StoredOperation } from "../records/operations/Operation.ts"
+import { writesData } from "../records/operations/OperationClass.ts"
+import { OperationStore } from "../records/operations/OperationStore.ts"
+import { Branch, type BranchState } from "../records/projects/Branch.ts"
+import { BranchStore } from "../records/projects/BranchStore.ts"
 
 /** Skips the operation of a deleted branch; waits while the data of the parent is being made or replaced. */
 export const beginCopy = Effect.fnUntraced(function* (operation: StoredOperation) {

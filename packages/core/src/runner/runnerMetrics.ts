@@ -1,7 +1,7 @@
 /** What operators see of operations (docs/design/operations.md O14). */
 import { type Effect, Metric } from "effect"
-import type { OperationAction } from "../operations/Operation.ts"
-import type { OperationClass } from "../operations/OperationClass.ts"
+import type { OperationAction } from "../records/operations/Operation.ts"
+import type { OperationClass } from "../records/operations/OperationClass.ts"
 
 const places = Metric.gauge("operations_running", { description: "Operations that this instance performs, by class." })
 const tries = Metric.counter("operation_tries_total", {

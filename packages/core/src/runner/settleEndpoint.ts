@@ -1,10 +1,10 @@
 /** Changes of an endpoint at the end of an operation. */
 import { DateTime, Effect, Option } from "effect"
-import { desiredState, movesEndpoint } from "../operations/desiredState.ts"
-import type { StoredOperation } from "../operations/Operation.ts"
-import { OperationStore } from "../operations/OperationStore.ts"
-import { Endpoint } from "../projects/Endpoint.ts"
-import { EndpointStore } from "../projects/EndpointStore.ts"
+import type { StoredOperation } from "../records/operations/Operation.ts"
+import { OperationStore } from "../records/operations/OperationStore.ts"
+import { Endpoint } from "../records/projects/Endpoint.ts"
+import { EndpointStore } from "../records/projects/EndpointStore.ts"
+import { desiredState, movesEndpoint } from "../rules/operations/desiredState.ts"
 
 /**
  * Stores an endpoint that the caller has locked and changed, with the `pending_state` that remains once `operation` is

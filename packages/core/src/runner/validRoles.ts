@@ -6,16 +6,16 @@
  * only those that were left out of the list that was applied are confirmed.
  */
 import { DateTime, Effect, Option } from "effect"
-import type { ComputeRole } from "../computes/ComputeDriver.ts"
 import type { BranchId } from "../Ids.ts"
-import type { BranchRole } from "../projects/BranchRole.ts"
-import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
-import type { Endpoint } from "../projects/Endpoint.ts"
-import { EndpointStore } from "../projects/EndpointStore.ts"
-import { withTwins } from "../projects/readOnlyTwin.ts"
-import { isAboveQuota } from "../quotas/BranchDisk.ts"
-import { QuotaPolicy } from "../quotas/Quota.ts"
-import { QuotaStore } from "../quotas/QuotaStore.ts"
+import type { ComputeRole } from "../records/computes/ComputeDriver.ts"
+import type { BranchRole } from "../records/projects/BranchRole.ts"
+import { BranchRoleStore } from "../records/projects/BranchRoleStore.ts"
+import type { Endpoint } from "../records/projects/Endpoint.ts"
+import { EndpointStore } from "../records/projects/EndpointStore.ts"
+import { withTwins } from "../records/projects/readOnlyTwin.ts"
+import { isAboveQuota } from "../records/quotas/BranchDisk.ts"
+import { QuotaPolicy } from "../records/quotas/Quota.ts"
+import { QuotaStore } from "../records/quotas/QuotaStore.ts"
 
 const forCompute = ({ access, expires_at, role, verifier }: BranchRole): ComputeRole => ({
   access,

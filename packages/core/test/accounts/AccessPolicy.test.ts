@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AccessSettings, accountState, maySignIn } from "../../src/accounts/AccessPolicy.ts"
+import { type AccessSettings, accountState, maySignIn } from "../../src/records/accounts/AccessPolicy.ts"
 import { at } from "../../testing/records.ts"
 
 const settings = (rest: Partial<AccessSettings> = {}): AccessSettings => ({

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isListed, normalizeEmail } from "../../src/accounts/EmailAddress.ts"
+import { isListed, normalizeEmail } from "../../src/records/accounts/EmailAddress.ts"
 
 const kelvin = "\u212A"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { contains, parseCidr, parseCidrOrAddress } from "../../src/allowlist/Cidr.ts"
+import { contains, parseCidr, parseCidrOrAddress } from "../../src/records/allowlist/Cidr.ts"
 
 describe("parseCidr", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration } from "effect"
-import { datedRefusals, type RefusalObserved, refusalLimits } from "../../src/allowlist/ClientRefusal.ts"
+import { datedRefusals, type RefusalObserved, refusalLimits } from "../../src/records/allowlist/ClientRefusal.ts"
 import { anEndpointId, at } from "../../testing/records.ts"
 
 const endpoint_id = anEndpointId()

@@ -1,10 +1,10 @@
 /** Changes of an allowlist and the internal events that notify the proxies: exactly one for each change. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { allowlistChangeOf } from "../../src/allowlist/AllowlistChange.ts"
-import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
-import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
 import type { ProjectId } from "../../src/Ids.ts"
+import { allowlistChangeOf } from "../../src/records/allowlist/AllowlistChange.ts"
+import { IpAllowlistStore } from "../../src/records/allowlist/IpAllowlistStore.ts"
+import { IpAllowlist, maxRules } from "../../src/services/allowlist/IpAllowlist.ts"
 import { aUser } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
 import { insertedProject } from "./insertedProject.ts"

@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
+import { IpAllowlistStore } from "../../src/records/allowlist/IpAllowlistStore.ts"
 import { ipAllowlistStoreContract } from "../../testing/allowlist/IpAllowlistStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { onMemory } from "../onMemory.ts"

@@ -3,7 +3,7 @@ import { isIP } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { times } from "../../../../test/harness/long.ts"
-import { isAddress, parseCidr, parseCidrOrAddress } from "../../src/allowlist/Cidr.ts"
+import { isAddress, parseCidr, parseCidrOrAddress } from "../../src/records/allowlist/Cidr.ts"
 
 const below = (most: number) => Math.floor(Math.random() * most)
 const anyOf = <A>(all: ReadonlyArray<A>): A => all[below(all.length)] as A

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { ProjectStore } from "../../src/records/projects/ProjectStore.ts"
 import { aProject } from "../../testing/records.ts"
 
 /** A project that exists: a list is changed only while its project does. */

@@ -1,15 +1,21 @@
 /** Permissions and roles that a host adds to the built-in table (docs/design/authorization.md Z45 to Z48). */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { decideOwn } from "../../src/authorization/decideOwn.ts"
-import { effectivePermissions } from "../../src/authorization/effectivePermissions.ts"
-import { knownRoles, permissionsOf } from "../../src/authorization/Permission.ts"
-import type { AnyCaller } from "../../src/authorization/Principal.ts"
-import { builtInRoles, layerRoles, MalformedRoles, type RoleAdditions, Roles } from "../../src/authorization/Roles.ts"
-import type { Capability, Scope } from "../../src/keys/ApiKey.ts"
-import { Invitations } from "../../src/organizations/Invitations.ts"
-import { Organizations } from "../../src/organizations/Organizations.ts"
-import { Sessions } from "../../src/sign-in/Sessions.ts"
+import type { Capability, Scope } from "../../src/records/keys/ApiKey.ts"
+import { decideOwn } from "../../src/rules/authorization/decideOwn.ts"
+import { effectivePermissions } from "../../src/rules/authorization/effectivePermissions.ts"
+import { knownRoles, permissionsOf } from "../../src/rules/authorization/Permission.ts"
+import type { AnyCaller } from "../../src/rules/authorization/Principal.ts"
+import {
+  builtInRoles,
+  layerRoles,
+  MalformedRoles,
+  type RoleAdditions,
+  Roles
+} from "../../src/rules/authorization/Roles.ts"
+import { Invitations } from "../../src/services/organizations/Invitations.ts"
+import { Organizations } from "../../src/services/organizations/Organizations.ts"
+import { Sessions } from "../../src/services/sign-in/Sessions.ts"
 import { aBranchId, aProjectId } from "../../testing/records.ts"
 import { callerOf, People, sessionCallerOf, signIn } from "../memory/core.ts"
 import { team } from "../sign-in/inTest.ts"

@@ -1,10 +1,11 @@
 /** Callers and paths for the tests of `decide`. */
-import { decide, type PathIds } from "../../src/authorization/decide.ts"
-import { knownRoles, permissionsOf } from "../../src/authorization/Permission.ts"
-import type { CredentialPolicy } from "../../src/authorization/Policy.ts"
-import type { KeyCaller, SessionCaller } from "../../src/authorization/Principal.ts"
+
 import { ApiKeyId, BranchId, ProjectId, SessionId } from "../../src/Ids.ts"
-import type { Capability, Scope } from "../../src/keys/ApiKey.ts"
+import type { Capability, Scope } from "../../src/records/keys/ApiKey.ts"
+import { decide, type PathIds } from "../../src/rules/authorization/decide.ts"
+import { knownRoles, permissionsOf } from "../../src/rules/authorization/Permission.ts"
+import type { CredentialPolicy } from "../../src/rules/authorization/Policy.ts"
+import type { KeyCaller, SessionCaller } from "../../src/rules/authorization/Principal.ts"
 import { anOrgId, aUser } from "../../testing/records.ts"
 
 export const org = anOrgId()

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decide, decideTarget } from "../../src/authorization/decide.ts"
-import { permissionsOf } from "../../src/authorization/Permission.ts"
-import { type CallEffect, type CredentialPolicy, changes, reads, self } from "../../src/authorization/Policy.ts"
+import { decide, decideTarget } from "../../src/rules/authorization/decide.ts"
+import { permissionsOf } from "../../src/rules/authorization/Permission.ts"
+import { type CallEffect, type CredentialPolicy, changes, reads, self } from "../../src/rules/authorization/Policy.ts"
 import { key, keyOf, other, otherBranch, own, ownBranch, person } from "./callers.ts"
 
 const owner = person("owner", "active")

@@ -1,10 +1,10 @@
 /** Properties of `decide` for every policy that the types allow, every path, role, account state and key. */
 import { assert, describe, it } from "@effect/vitest"
-import type { PathIds } from "../../src/authorization/decide.ts"
-import { coversRole, knownRoles } from "../../src/authorization/Permission.ts"
-import type { CallEffect, CredentialPolicy, Reach, TargetKind } from "../../src/authorization/Policy.ts"
-import type { KeyCaller, SessionCaller } from "../../src/authorization/Principal.ts"
-import type { Capability } from "../../src/keys/ApiKey.ts"
+import type { Capability } from "../../src/records/keys/ApiKey.ts"
+import type { PathIds } from "../../src/rules/authorization/decide.ts"
+import { coversRole, knownRoles } from "../../src/rules/authorization/Permission.ts"
+import type { CallEffect, CredentialPolicy, Reach, TargetKind } from "../../src/rules/authorization/Policy.ts"
+import type { KeyCaller, SessionCaller } from "../../src/rules/authorization/Principal.ts"
 import {
   capabilities,
   key,

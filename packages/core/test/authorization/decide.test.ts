@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decide, decideTarget, lacksPermission } from "../../src/authorization/decide.ts"
-import { coversRole, knownRoles, permissionsOf } from "../../src/authorization/Permission.ts"
-import type { CredentialPolicy } from "../../src/authorization/Policy.ts"
-import { changes, reads, self, session } from "../../src/authorization/Policy.ts"
+import { decide, decideTarget, lacksPermission } from "../../src/rules/authorization/decide.ts"
+import { coversRole, knownRoles, permissionsOf } from "../../src/rules/authorization/Permission.ts"
+import type { CredentialPolicy } from "../../src/rules/authorization/Policy.ts"
+import { changes, reads, self, session } from "../../src/rules/authorization/Policy.ts"
 import { capabilities, key, keyOf, other, own, passes, person, scopes } from "./callers.ts"
 
 const codeOf = (refusal: ReturnType<typeof decide>) => refusal?.code

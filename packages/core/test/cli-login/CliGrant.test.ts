@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isLoopbackRedirect } from "../../src/cli-login/CliGrant.ts"
+import { isLoopbackRedirect } from "../../src/records/cli-login/CliGrant.ts"
 import { aGrant, at } from "../../testing/records.ts"
 
 describe("isLoopbackRedirect", () => {

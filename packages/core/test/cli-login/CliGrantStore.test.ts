@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { CliGrantStore } from "../../src/cli-login/CliGrantStore.ts"
+import { CliGrantStore } from "../../src/records/cli-login/CliGrantStore.ts"
 import { cliGrantStoreContract } from "../../testing/cli-login/CliGrantStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { onMemory } from "../onMemory.ts"

@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { layerMemoryComputes } from "../../src/computes/MemoryComputes.ts"
+import { layerMemoryComputes } from "../../src/records/computes/MemoryComputes.ts"
 import { computeDriverContract } from "../../testing/computes/ComputeDriver.ts"
 import { runContract } from "../../testing/contract.ts"
 

@@ -5,8 +5,8 @@
  */
 import * as runner from "node:test"
 import { Effect, Layer } from "effect"
-import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { layerMemoryPorts } from "../../src/memoryPorts.ts"
+import { AccountStore } from "../../src/records/accounts/AccountStore.ts"
 import { runStorageContracts } from "../../testing/storageContracts.ts"
 
 const Forgetful = Layer.effect(

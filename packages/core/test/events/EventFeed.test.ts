@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { EventFeed } from "../../src/events/EventFeed.ts"
-import { EventBroker } from "../../src/events/streams/EventBroker.ts"
+import { EventFeed } from "../../src/records/events/EventFeed.ts"
+import { EventBroker } from "../../src/services/events/streams/EventBroker.ts"
 import { logged, org, streamOptions, TestSink } from "./fixtures.ts"
 import { Script } from "./scriptedLog.ts"
 

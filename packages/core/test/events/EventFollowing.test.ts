@@ -6,12 +6,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Layer, Option, Predicate, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import {
-  branchRevoked,
-  membershipRevoked,
-  organizationRevoked,
-  projectRevoked
-} from "../../src/events/InternalEvents.ts"
-import {
   BranchId,
   defaultEventSettings,
   EventFeed,
@@ -30,6 +24,12 @@ import {
   Transaction,
   UserId
 } from "../../src/index.ts"
+import {
+  branchRevoked,
+  membershipRevoked,
+  organizationRevoked,
+  projectRevoked
+} from "../../src/records/events/InternalEvents.ts"
 import { logged, org as scripted } from "./fixtures.ts"
 import { Script } from "./scriptedLog.ts"
 

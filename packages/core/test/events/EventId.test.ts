@@ -12,7 +12,7 @@ import {
   overflowId,
   parseLastEventId,
   resumeGapId
-} from "../../src/events/EventId.ts"
+} from "../../src/records/events/EventId.ts"
 
 const Parts = Schema.Struct({
   ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 48 - 1 })),

@@ -1,14 +1,14 @@
 /** Events of an invented log, and a broker on an event loop that a test advances. */
 import { Context, DateTime, Effect, Layer, Option, Result, Scope, Stream } from "effect"
-import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
-import { EventFeed, type FeedSubscriber } from "../../src/events/EventFeed.ts"
-import { makeEventId } from "../../src/events/EventId.ts"
-import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
-import { type Admission, EventBroker } from "../../src/events/streams/EventBroker.ts"
-import type { Start } from "../../src/events/streams/Resume.ts"
-import type { StreamOptions, StreamPrincipal } from "../../src/events/streams/StreamAccess.ts"
-import type { StreamSink } from "../../src/events/streams/StreamSink.ts"
 import { OrgId, ProjectId, RegionId, UserId } from "../../src/Ids.ts"
+import type { LoggedEvent, NewEvent } from "../../src/records/events/Envelope.ts"
+import { EventFeed, type FeedSubscriber } from "../../src/records/events/EventFeed.ts"
+import { makeEventId } from "../../src/records/events/EventId.ts"
+import { defaultEventSettings, EventSettings } from "../../src/records/events/EventSettings.ts"
+import { type Admission, EventBroker } from "../../src/services/events/streams/EventBroker.ts"
+import type { Start } from "../../src/services/events/streams/Resume.ts"
+import type { StreamOptions, StreamPrincipal } from "../../src/services/events/streams/StreamAccess.ts"
+import type { StreamSink } from "../../src/services/events/streams/StreamSink.ts"
 import { SimLoop } from "./simulation/SimLoop.ts"
 
 export const org = OrgId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10")

@@ -1,14 +1,14 @@
 /** A log whose rows and answers a test states, with a feed and streams over it that poll once a minute. */
 import { type DateTime, Duration, Effect, Layer, Option, PubSub, Stream } from "effect"
-import type { LoggedEvent } from "../../src/events/Envelope.ts"
-import { EventFeed } from "../../src/events/EventFeed.ts"
-import { noEvent } from "../../src/events/EventId.ts"
-import { EventLog } from "../../src/events/EventLog.ts"
-import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
-import { EventBroker } from "../../src/events/streams/EventBroker.ts"
-import { EventStreams } from "../../src/events/streams/EventStreams.ts"
-import { StreamAuthority } from "../../src/events/streams/StreamAuthority.ts"
+import type { LoggedEvent } from "../../src/records/events/Envelope.ts"
+import { EventFeed } from "../../src/records/events/EventFeed.ts"
+import { noEvent } from "../../src/records/events/EventId.ts"
+import { EventLog } from "../../src/records/events/EventLog.ts"
+import { defaultEventSettings, EventSettings } from "../../src/records/events/EventSettings.ts"
 import { StorageError } from "../../src/StorageError.ts"
+import { EventBroker } from "../../src/services/events/streams/EventBroker.ts"
+import { EventStreams } from "../../src/services/events/streams/EventStreams.ts"
+import { StreamAuthority } from "../../src/services/events/streams/StreamAuthority.ts"
 
 /** The rows and answers of the log; a test changes them as it runs. */
 export class Script {

@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { IdempotencyStore } from "../../src/idempotency/IdempotencyStore.ts"
+import { IdempotencyStore } from "../../src/records/idempotency/IdempotencyStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { idempotencyStoreContract } from "../../testing/idempotency/IdempotencyStore.ts"
 import { onMemory } from "../onMemory.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { KeyDigester, type Pepper } from "../../src/keys/KeyDigester.ts"
+import { KeyDigester, type Pepper } from "../../src/records/keys/KeyDigester.ts"
 
 const pepper = (id: string, byte: number): Pepper => ({ id, key: Redacted.make(new Uint8Array(32).fill(byte)) })
 const one = pepper("p1", 1)

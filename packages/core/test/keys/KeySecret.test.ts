@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Entropy } from "../../src/Entropy.ts"
-import { crc32, hintOf, isKeySecret, makeKeySecret } from "../../src/keys/KeySecret.ts"
+import { crc32, hintOf, isKeySecret, makeKeySecret } from "../../src/records/keys/KeySecret.ts"
 
 /** The secret that these bytes produce, and the byte counts that were requested. */
 const secretOf = (fill: (index: number) => number) => {

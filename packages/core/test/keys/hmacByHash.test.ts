@@ -3,7 +3,7 @@ import { createHmac, hash } from "node:crypto"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import { bytes } from "../../../../test/harness/seed.ts"
-import { hmacByHash } from "../../src/keys/hmacByHash.ts"
+import { hmacByHash } from "../../src/records/keys/hmacByHash.ts"
 
 const alloc = (size: number, fill: number) => Buffer.alloc(size, fill)
 const signed = (key: Uint8Array<ArrayBuffer>) => Effect.runSync(hmacByHash({ alloc, hash })(key))

@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { RateLimiter } from "../../src/records/limits/RateLimiter.ts"
 import { runContract } from "../../testing/contract.ts"
 import { rateLimiterContract } from "../../testing/limits/RateLimiter.ts"
 import { onMemory } from "../onMemory.ts"

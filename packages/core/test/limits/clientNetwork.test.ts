@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { machineOf, networkOf } from "../../src/limits/clientNetwork.ts"
+import { machineOf, networkOf } from "../../src/records/limits/clientNetwork.ts"
 
 const same = (key: (address: string) => string, one: string, other: string) => key(one) === key(other)
 

@@ -1,35 +1,39 @@
 /**
  * The core over memory ports for service tests: users who sign in, and a compute driver that a test controls.
- *
- * No operation runs in the background: operations run when a test calls `settle` or `OperationRunner.runOne`.
+ * Operations run when a test calls `settle` or `OperationRunner.runOne`.
  */
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
-import { changes } from "../../src/authorization/Policy.ts"
-import type { AnyCaller, SessionCaller } from "../../src/authorization/Principal.ts"
 import { layerServices } from "../../src/CoreServices.ts"
-import { CliLogin } from "../../src/cli-login/CliLogin.ts"
-import { ComputeDriver, ComputeFailed, type ComputeRole, type ComputeStart } from "../../src/computes/ComputeDriver.ts"
-import { layerMemoryComputes } from "../../src/computes/MemoryComputes.ts"
-import type { LoggedEvent } from "../../src/events/Envelope.ts"
-import { EventLog } from "../../src/events/EventLog.ts"
-import { Authentication } from "../../src/guard/Authentication.ts"
 import { type BranchId, RegionId } from "../../src/Ids.ts"
-import { ApiKeys, type WantedScope } from "../../src/key-issuing/ApiKeys.ts"
-import type { Capability } from "../../src/keys/ApiKey.ts"
-import { KeyDigester } from "../../src/keys/KeyDigester.ts"
-import { KeyUses } from "../../src/keys/KeyUses.ts"
 import { layerMemoryPorts } from "../../src/memoryPorts.ts"
-import { Invitations } from "../../src/organizations/Invitations.ts"
-import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
-import { Organizations } from "../../src/organizations/Organizations.ts"
-import { OwnInvitations } from "../../src/organizations/OwnInvitations.ts"
-import { Quotas } from "../../src/quotas/Quotas.ts"
-import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
+import {
+  ComputeDriver,
+  ComputeFailed,
+  type ComputeRole,
+  type ComputeStart
+} from "../../src/records/computes/ComputeDriver.ts"
+import { layerMemoryComputes } from "../../src/records/computes/MemoryComputes.ts"
+import type { LoggedEvent } from "../../src/records/events/Envelope.ts"
+import { EventLog } from "../../src/records/events/EventLog.ts"
+import type { Capability } from "../../src/records/keys/ApiKey.ts"
+import { KeyDigester } from "../../src/records/keys/KeyDigester.ts"
+import { KeyUses } from "../../src/records/keys/KeyUses.ts"
+import { RegionCatalog } from "../../src/records/regions/RegionCatalog.ts"
+import { TokenSigner } from "../../src/records/sessions/TokenSigner.ts"
+import { changes } from "../../src/rules/authorization/Policy.ts"
+import type { AnyCaller, SessionCaller } from "../../src/rules/authorization/Principal.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
-import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
-import { IdentityProvider, InvalidIdToken, type VerifiedIdentity } from "../../src/sign-in/IdentityProvider.ts"
-import { Sessions } from "../../src/sign-in/Sessions.ts"
-import { SignIn } from "../../src/sign-in/SignIn.ts"
+import { Authentication } from "../../src/services/access/Authentication.ts"
+import { CliLogin } from "../../src/services/cli-login/CliLogin.ts"
+import { ApiKeys, type WantedScope } from "../../src/services/keys/ApiKeys.ts"
+import { Invitations } from "../../src/services/organizations/Invitations.ts"
+import { OperatorAccounts } from "../../src/services/organizations/OperatorAccounts.ts"
+import { Organizations } from "../../src/services/organizations/Organizations.ts"
+import { OwnInvitations } from "../../src/services/organizations/OwnInvitations.ts"
+import { Quotas } from "../../src/services/quotas/Quotas.ts"
+import { IdentityProvider, InvalidIdToken, type VerifiedIdentity } from "../../src/services/sign-in/IdentityProvider.ts"
+import { Sessions } from "../../src/services/sign-in/Sessions.ts"
+import { SignIn } from "../../src/services/sign-in/SignIn.ts"
 import { Transaction } from "../../src/Transaction.ts"
 
 /** The policy of changes to an endpoint. */

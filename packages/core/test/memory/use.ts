@@ -2,8 +2,8 @@
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { EndpointId } from "../../src/Ids.ts"
-import { EndpointStore } from "../../src/projects/EndpointStore.ts"
-import { type ActivityReport, activityTiming } from "../../src/projects/EndpointUse.ts"
+import { EndpointStore } from "../../src/records/projects/EndpointStore.ts"
+import { type ActivityReport, activityTiming } from "../../src/records/projects/EndpointUse.ts"
 
 /** Lets this many seconds pass while an instance of the API receives reports. */
 export const pass = Effect.fnUntraced(function* (seconds: number) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option } from "effect"
-import { desiredState } from "../../src/operations/desiredState.ts"
-import { isFinal, mayMove, OperationStatus } from "../../src/operations/Operation.ts"
+import { isFinal, mayMove, OperationStatus } from "../../src/records/operations/Operation.ts"
+import { desiredState } from "../../src/rules/operations/desiredState.ts"
 import { retryPause } from "../../src/runner/afterFailure.ts"
 import { aBranchId, anEndpoint, anOperation, aProjectId } from "../../testing/records.ts"
 

@@ -1,7 +1,7 @@
 /** Which operations a list has, and how the branch of a key limits what a filter names. */
 import { assert, describe, it } from "@effect/vitest"
 import { BranchId, EndpointId } from "../../src/Ids.ts"
-import { type OperationFilter, withinScope } from "../../src/operations/OperationFilter.ts"
+import { type OperationFilter, withinScope } from "../../src/records/operations/OperationFilter.ts"
 
 const [own, other] = [BranchId.make("br-own"), BranchId.make("br-other")]
 

@@ -4,12 +4,12 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, type Schema } from "effect"
-import { EventLog } from "../../src/events/EventLog.ts"
-import { eventCatalog } from "../../src/events/eventCatalog.ts"
 import { ApiKeyId, BranchId, EndpointId, OrgId, ProjectId, UserId } from "../../src/Ids.ts"
 import { layerMemoryPorts } from "../../src/memoryPorts.ts"
-import { Initiator, OperationAction, type OperationStatus } from "../../src/operations/Operation.ts"
-import { byProxy, bySystem, Operations } from "../../src/operations/Operations.ts"
+import { EventLog } from "../../src/records/events/EventLog.ts"
+import { eventCatalog } from "../../src/records/events/eventCatalog.ts"
+import { Initiator, OperationAction, type OperationStatus } from "../../src/records/operations/Operation.ts"
+import { byProxy, bySystem, Operations } from "../../src/services/operations/Operations.ts"
 import { Transaction } from "../../src/Transaction.ts"
 
 type Json = Schema.Json

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { InvitationId } from "../../src/Ids.ts"
-import { Invitations } from "../../src/organizations/Invitations.ts"
+import { Invitations } from "../../src/services/organizations/Invitations.ts"
 import { firstPage } from "../../testing/records.ts"
 import { People, signedIn, signIn, tagOf } from "../memory/core.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { coversRole, knownRoles, permissionsOf } from "../../src/authorization/Permission.ts"
-import { mayChangeRole } from "../../src/organizations/roleChange.ts"
+import { coversRole, knownRoles, permissionsOf } from "../../src/rules/authorization/Permission.ts"
+import { mayChangeRole } from "../../src/rules/organizations/roleChange.ts"
 
 describe("mayChangeRole", () => {
   const may = (caller: string, from: string | null, to: string | null) =>

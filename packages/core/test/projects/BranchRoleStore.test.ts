@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
+import { BranchRoleStore } from "../../src/records/projects/BranchRoleStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { branchRoleStoreContract } from "../../testing/projects/BranchRoleStore.ts"
 import { onMemory } from "../onMemory.ts"

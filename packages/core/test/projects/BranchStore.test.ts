@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { BranchStore } from "../../src/records/projects/BranchStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { branchStoreContract } from "../../testing/projects/BranchStore.ts"
 import { onMemory } from "../onMemory.ts"

@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { ComputeDoubtStore } from "../../src/projects/ComputeDoubtStore.ts"
+import { ComputeDoubtStore } from "../../src/records/projects/ComputeDoubtStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { computeDoubtStoreContract } from "../../testing/projects/ComputeDoubtStore.ts"
 import { onMemory } from "../onMemory.ts"

@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { ProjectStore } from "../../src/records/projects/ProjectStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { projectStoreContract } from "../../testing/projects/ProjectStore.ts"
 import { onMemory } from "../onMemory.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { EndpointId } from "../../src/Ids.ts"
-import { connectionUri, type ProxyLocation, viewEndpoint } from "../../src/projects/ProxyAddress.ts"
+import { connectionUri, type ProxyLocation, viewEndpoint } from "../../src/records/projects/ProxyAddress.ts"
 import { aBranchId, anEndpoint, aProjectId } from "../../testing/records.ts"
 
 const endpoint = anEndpoint(aProjectId(), aBranchId(), {

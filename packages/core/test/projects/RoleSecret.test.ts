@@ -3,7 +3,7 @@ import { Effect, Redacted, Result } from "effect"
 import { Base64 } from "effect/encoding"
 import { hmacSha256 } from "../../src/Digest.ts"
 import { Entropy } from "../../src/Entropy.ts"
-import { makeRoleSecret, scramVerifier } from "../../src/projects/RoleSecret.ts"
+import { makeRoleSecret, scramVerifier } from "../../src/records/projects/RoleSecret.ts"
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 const bytesOf = (base64: string) => new Uint8Array(Result.getOrThrow(Base64.decode(base64)))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { longestRoleName, twinSuffix, withTwins } from "../../src/projects/readOnlyTwin.ts"
+import { longestRoleName, twinSuffix, withTwins } from "../../src/records/projects/readOnlyTwin.ts"
 
 interface Minted {
   readonly role: string

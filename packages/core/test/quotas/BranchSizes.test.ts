@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type BranchState, viewBranch } from "../../src/projects/Branch.ts"
+import { type BranchState, viewBranch } from "../../src/records/projects/Branch.ts"
 import { aBranch, aProjectId, at } from "../../testing/records.ts"
 
 describe("a branch as the API shows it", () => {

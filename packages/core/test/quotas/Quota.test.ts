@@ -8,7 +8,7 @@ import {
   QuotaExceeded,
   type QuotaSettings,
   quotaNames
-} from "../../src/quotas/Quota.ts"
+} from "../../src/records/quotas/Quota.ts"
 
 const Amount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1_000_000 }))
 const Percent = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 100 }))

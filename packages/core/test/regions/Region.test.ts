@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import { RegionId } from "../../src/Ids.ts"
-import { chooseRegion, Region, RegionRequired, RegionUnknown } from "../../src/regions/Region.ts"
-import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
-import { Regions } from "../../src/regions/Regions.ts"
+import { chooseRegion, Region, RegionRequired, RegionUnknown } from "../../src/records/regions/Region.ts"
+import { RegionCatalog } from "../../src/records/regions/RegionCatalog.ts"
+import { Regions } from "../../src/services/regions/Regions.ts"
 import { onMemory } from "../onMemory.ts"
 
 const region = (id: string, preselected = false) =>

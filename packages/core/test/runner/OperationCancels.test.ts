@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import type { OperationAction } from "../../src/operations/Operation.ts"
-import { Branches } from "../../src/provisioning/Branches.ts"
+import { ComputeFailed } from "../../src/records/computes/ComputeDriver.ts"
+import type { OperationAction } from "../../src/records/operations/Operation.ts"
 import { OperationCancels } from "../../src/runner/OperationCancels.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import { Branches } from "../../src/services/projects/Branches.ts"
 import { anotherRunner, Core, Machines, settle, until } from "../memory/core.ts"
 import {
   aTeamsProject,

@@ -4,13 +4,13 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer, Scope } from "effect"
-import { IpAllowlist } from "../../src/allowlist/IpAllowlist.ts"
-import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { initiatorOf } from "../../src/operations/Operations.ts"
-import { Projects } from "../../src/provisioning/Projects.ts"
-import { ProxyRequests } from "../../src/proxying/ProxyRequests.ts"
+import { OperationStore } from "../../src/records/operations/OperationStore.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { defaultRunnerSettings, RunnerPolicy } from "../../src/runner/RunnerPolicy.ts"
+import { IpAllowlist } from "../../src/services/allowlist/IpAllowlist.ts"
+import { initiatorOf } from "../../src/services/operations/Operations.ts"
+import { Projects } from "../../src/services/projects/Projects.ts"
+import { ProxyRequests } from "../../src/services/proxy-requests/ProxyRequests.ts"
 import { Boundary, Machines, MortalCore, settle, signedIn, turn, until } from "../memory/core.ts"
 import { operation, setDesiredState, statusesOf } from "./story.ts"
 

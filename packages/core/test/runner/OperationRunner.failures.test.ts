@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import { StoredOperation } from "../../src/operations/Operation.ts"
-import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { ComputeDriver, ComputeFailed } from "../../src/records/computes/ComputeDriver.ts"
+import { StoredOperation } from "../../src/records/operations/Operation.ts"
+import { OperationStore } from "../../src/records/operations/OperationStore.ts"
 import { anotherRunner, Core, logged, Machines, settle } from "../memory/core.ts"
 import {
   aTeamsProject,

@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { Branches } from "../../src/provisioning/Branches.ts"
+import { OperationStore } from "../../src/records/operations/OperationStore.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { defaultRunnerSettings, RunnerPolicy } from "../../src/runner/RunnerPolicy.ts"
+import { Branches } from "../../src/services/projects/Branches.ts"
 import { Core, Machines } from "../memory/core.ts"
 import { onBranch, only, operation, readyChild, readyProject, scheduled } from "./story.ts"
 

@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, References } from "effect"
 import { TestClock } from "effect/testing"
-import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import { Branches } from "../../src/provisioning/Branches.ts"
-import { Endpoints } from "../../src/provisioning/Endpoints.ts"
-import { Projects } from "../../src/provisioning/Projects.ts"
+import { ComputeFailed } from "../../src/records/computes/ComputeDriver.ts"
 import { busyPause } from "../../src/runner/afterFailure.ts"
+import { Branches } from "../../src/services/projects/Branches.ts"
+import { Endpoints } from "../../src/services/projects/Endpoints.ts"
+import { Projects } from "../../src/services/projects/Projects.ts"
 import { Core, Machines, settle, until } from "../memory/core.ts"
 import {
   endpointNow,

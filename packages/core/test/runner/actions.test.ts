@@ -2,10 +2,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import { Endpoint } from "../../src/projects/Endpoint.ts"
-import { EndpointStore } from "../../src/projects/EndpointStore.ts"
-import { Branches } from "../../src/provisioning/Branches.ts"
+import { ComputeFailed } from "../../src/records/computes/ComputeDriver.ts"
+import { Endpoint } from "../../src/records/projects/Endpoint.ts"
+import { EndpointStore } from "../../src/records/projects/EndpointStore.ts"
+import { Branches } from "../../src/services/projects/Branches.ts"
 import { Core, Machines, settle } from "../memory/core.ts"
 import {
   branchNow,

@@ -1,8 +1,8 @@
 /** Deletion of branches, and operations that apply roles (docs/design/operations.md O21). */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, References } from "effect"
-import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import { Branches } from "../../src/provisioning/Branches.ts"
+import { ComputeFailed } from "../../src/records/computes/ComputeDriver.ts"
+import { Branches } from "../../src/services/projects/Branches.ts"
 import { Core, Machines, settle, until } from "../memory/core.ts"
 import { onBranch, only, readyChild, readyProject, runOne, scheduled, setDesiredState, statusesOf } from "./story.ts"
 

@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { SessionStore } from "../../src/sessions/SessionStore.ts"
+import { SessionStore } from "../../src/records/sessions/SessionStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { sessionStoreContract } from "../../testing/sessions/SessionStore.ts"
 import { onMemory } from "../onMemory.ts"

@@ -1,5 +1,5 @@
 import * as vitest from "vitest"
-import { SigningKeyStore } from "../../src/sessions/SigningKeyStore.ts"
+import { SigningKeyStore } from "../../src/records/sessions/SigningKeyStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { signingKeyStoreContract } from "../../testing/sessions/SigningKeyStore.ts"
 import { onMemory } from "../onMemory.ts"

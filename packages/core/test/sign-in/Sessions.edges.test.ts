@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Organizations } from "../../src/organizations/Organizations.ts"
-import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { Organizations } from "../../src/services/organizations/Organizations.ts"
+import { Sessions } from "../../src/services/sign-in/Sessions.ts"
 import { idTokenOf, People, signedIn, tagOf } from "../memory/core.ts"
 
 describe("A session", () => {

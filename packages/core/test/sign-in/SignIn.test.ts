@@ -1,9 +1,9 @@
 /** Holds docs/design/identity.md I12. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
-import { AccessPolicy, type AccessSettings } from "../../src/accounts/AccessPolicy.ts"
-import { AccountStore } from "../../src/accounts/AccountStore.ts"
-import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { AccessPolicy, type AccessSettings } from "../../src/records/accounts/AccessPolicy.ts"
+import { AccountStore } from "../../src/records/accounts/AccountStore.ts"
+import { Sessions } from "../../src/services/sign-in/Sessions.ts"
 import { firstPage } from "../../testing/records.ts"
 import { device, idTokenOf, People, signIn } from "../memory/core.ts"
 

@@ -1,10 +1,10 @@
 /** Sessions under a test clock that starts at a fraction of a second, and the settings that tests override. */
 import { Duration, Effect, type Layer, type Redacted } from "effect"
 import { TestClock } from "effect/testing"
-import { AccessPolicy, type AccessSettings } from "../../src/accounts/AccessPolicy.ts"
-import { Organizations } from "../../src/organizations/Organizations.ts"
-import { SessionPolicy, type SessionSettings } from "../../src/sessions/Session.ts"
-import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
+import { AccessPolicy, type AccessSettings } from "../../src/records/accounts/AccessPolicy.ts"
+import { SessionPolicy, type SessionSettings } from "../../src/records/sessions/Session.ts"
+import { TokenSigner } from "../../src/records/sessions/TokenSigner.ts"
+import { Organizations } from "../../src/services/organizations/Organizations.ts"
 import { People, sessionCallerOf } from "../memory/core.ts"
 
 const defaults: SessionSettings = {

@@ -1,9 +1,9 @@
 /** The contract of `IpAllowlistStore`. Run it against every adapter. */
 import { Effect, Option, Result } from "effect"
-import { type Cidr, parseCidr } from "../../src/allowlist/Cidr.ts"
-import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
-import { IpRule } from "../../src/allowlist/IpRule.ts"
 import type { ProjectId } from "../../src/Ids.ts"
+import { type Cidr, parseCidr } from "../../src/records/allowlist/Cidr.ts"
+import { IpAllowlistStore } from "../../src/records/allowlist/IpAllowlistStore.ts"
+import { IpRule } from "../../src/records/allowlist/IpRule.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

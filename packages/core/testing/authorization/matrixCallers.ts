@@ -1,11 +1,11 @@
 /** A caller for each column of the matrix (docs/design/authorization.md Z29), and the letters of its cells (Z30). */
 import { DateTime } from "effect"
-import { User } from "../../src/accounts/User.ts"
-import { permissionsOf } from "../../src/authorization/Permission.ts"
-import type { KeyCaller, SessionCaller } from "../../src/authorization/Principal.ts"
 import { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../../src/Ids.ts"
-import type { Capability, Scope } from "../../src/keys/ApiKey.ts"
 import type { RefusalCode } from "../../src/Refusals.ts"
+import { User } from "../../src/records/accounts/User.ts"
+import type { Capability, Scope } from "../../src/records/keys/ApiKey.ts"
+import { permissionsOf } from "../../src/rules/authorization/Permission.ts"
+import type { KeyCaller, SessionCaller } from "../../src/rules/authorization/Principal.ts"
 
 /** What the callers of the matrix are, and what their keys are narrowed to. */
 export const matrixIds = {

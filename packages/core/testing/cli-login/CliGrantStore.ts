@@ -1,7 +1,7 @@
 /** The contract of `CliGrantStore`. Run it against every adapter. */
 import { Effect, Option } from "effect"
-import { CliGrant, maxWrongVerifiers } from "../../src/cli-login/CliGrant.ts"
-import { CliGrantStore } from "../../src/cli-login/CliGrantStore.ts"
+import { CliGrant, maxWrongVerifiers } from "../../src/records/cli-login/CliGrant.ts"
+import { CliGrantStore } from "../../src/records/cli-login/CliGrantStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

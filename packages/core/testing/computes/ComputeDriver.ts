@@ -1,8 +1,8 @@
 /** The contract of `ComputeDriver`. Run it against every adapter that makes data and roles. */
 import { Effect, Option } from "effect"
-import { ComputeDriver, type ComputeRole } from "../../src/computes/ComputeDriver.ts"
-import { ComputeFence } from "../../src/computes/ComputeFence.ts"
 import type { BranchId } from "../../src/Ids.ts"
+import { ComputeDriver, type ComputeRole } from "../../src/records/computes/ComputeDriver.ts"
+import { ComputeFence } from "../../src/records/computes/ComputeFence.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aBranchId, anEndpointId } from "../records.ts"

@@ -4,10 +4,10 @@
  * It expects a log of its own: nothing else appends or sequences while it runs.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
-import type { EmittedEvent } from "../../src/events/Envelope.ts"
-import { eventIdParts, noEvent } from "../../src/events/EventId.ts"
-import { EventLog } from "../../src/events/EventLog.ts"
 import { type ProjectId, RegionId } from "../../src/Ids.ts"
+import type { EmittedEvent } from "../../src/records/events/Envelope.ts"
+import { eventIdParts, noEvent } from "../../src/records/events/EventId.ts"
+import { EventLog } from "../../src/records/events/EventLog.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

@@ -1,8 +1,8 @@
 /** How the contract of `EventLog` fills and reads a log, for any adapter. */
 import { DateTime, Effect } from "effect"
-import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
-import { EventLog } from "../../src/events/EventLog.ts"
 import { makeOrgId, makeProjectId, type OrgId, type ProjectId } from "../../src/Ids.ts"
+import type { LoggedEvent, NewEvent } from "../../src/records/events/Envelope.ts"
+import { EventLog } from "../../src/records/events/EventLog.ts"
 import { Transaction } from "../../src/Transaction.ts"
 
 export class Refused extends Error {

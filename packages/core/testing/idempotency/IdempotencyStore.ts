@@ -1,6 +1,6 @@
 /** The contract of `IdempotencyStore`. Run it against every adapter. */
 import { Effect } from "effect"
-import { IdempotencyStore, type IdempotentCall } from "../../src/idempotency/IdempotencyStore.ts"
+import { IdempotencyStore, type IdempotentCall } from "../../src/records/idempotency/IdempotencyStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

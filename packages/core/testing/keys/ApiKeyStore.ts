@@ -1,9 +1,9 @@
 /** The contract of `ApiKeyStore`. Run it against every adapter. */
 import { Effect, Option } from "effect"
 import type { UserId } from "../../src/Ids.ts"
-import type { ApiKey, StoredApiKey } from "../../src/keys/ApiKey.ts"
-import { ApiKeyStore, type KeysToEnd } from "../../src/keys/ApiKeyStore.ts"
 import { encodeCursor, type PageRequest } from "../../src/Page.ts"
+import type { ApiKey, StoredApiKey } from "../../src/records/keys/ApiKey.ts"
+import { ApiKeyStore, type KeysToEnd } from "../../src/records/keys/ApiKeyStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

@@ -1,6 +1,6 @@
 /** The contract of `RateLimiter`. Run it against every adapter. */
 import { DateTime, Duration, Effect } from "effect"
-import { RateLimiter, type Take } from "../../src/limits/RateLimiter.ts"
+import { RateLimiter, type Take } from "../../src/records/limits/RateLimiter.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aText } from "../records.ts"

@@ -1,8 +1,8 @@
 /** The contract of `OperationStore` about the unfinished operations of a branch: which are read, and how many. */
 import { Effect, Option } from "effect"
 import { type BranchId, EndpointId } from "../../src/Ids.ts"
-import { StoredOperation } from "../../src/operations/Operation.ts"
-import { mostUnfinished, OperationStore } from "../../src/operations/OperationStore.ts"
+import { StoredOperation } from "../../src/records/operations/Operation.ts"
+import { mostUnfinished, OperationStore } from "../../src/records/operations/OperationStore.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

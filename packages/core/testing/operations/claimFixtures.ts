@@ -1,10 +1,10 @@
 /** Operations to claim, and the organizations that they are of. */
 import { Effect, Option } from "effect"
 import type { OrgId, ProjectId } from "../../src/Ids.ts"
-import type { ClaimLimits } from "../../src/operations/nextClaim.ts"
-import { isFinal, type OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
-import type { OperationClass } from "../../src/operations/OperationClass.ts"
-import { OperationStore } from "../../src/operations/OperationStore.ts"
+import type { ClaimLimits } from "../../src/records/operations/nextClaim.ts"
+import { isFinal, type OperationAction, StoredOperation } from "../../src/records/operations/Operation.ts"
+import type { OperationClass } from "../../src/records/operations/OperationClass.ts"
+import { OperationStore } from "../../src/records/operations/OperationStore.ts"
 import { aBranchId, aClaim, anOperation, anOrgId, aProjectId, at } from "../records.ts"
 
 export const claim = (of: OperationClass, limits: Partial<ClaimLimits> = {}, seconds = 0) =>

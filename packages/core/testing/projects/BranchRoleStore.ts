@@ -1,8 +1,8 @@
 /** The contract of `BranchRoleStore`. Run it against every adapter. */
 import { Effect, Option } from "effect"
 import { ApiKeyId, BranchId } from "../../src/Ids.ts"
-import { BranchRole } from "../../src/projects/BranchRole.ts"
-import { BranchRoleStore, type RolesToEnd } from "../../src/projects/BranchRoleStore.ts"
+import { BranchRole } from "../../src/records/projects/BranchRole.ts"
+import { BranchRoleStore, type RolesToEnd } from "../../src/records/projects/BranchRoleStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

@@ -1,7 +1,7 @@
 /** The contract of `BranchStore`. Run it against every adapter. */
 import { Effect, Option } from "effect"
-import { Branch } from "../../src/projects/Branch.ts"
-import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { Branch } from "../../src/records/projects/Branch.ts"
+import { BranchStore } from "../../src/records/projects/BranchStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

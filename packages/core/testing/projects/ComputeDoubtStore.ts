@@ -1,7 +1,7 @@
 /** The contract of `ComputeDoubtStore`. Run it against every adapter. */
 import { Effect } from "effect"
 import { EndpointId } from "../../src/Ids.ts"
-import { ComputeDoubtStore } from "../../src/projects/ComputeDoubtStore.ts"
+import { ComputeDoubtStore } from "../../src/records/projects/ComputeDoubtStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

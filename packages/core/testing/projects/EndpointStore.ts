@@ -1,9 +1,9 @@
 /** The contract of `EndpointStore`. Run it against every adapter. */
 import { Effect, Option } from "effect"
-import { Endpoint } from "../../src/projects/Endpoint.ts"
-import { EndpointStore } from "../../src/projects/EndpointStore.ts"
-import type { Project } from "../../src/projects/Project.ts"
-import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { Endpoint } from "../../src/records/projects/Endpoint.ts"
+import { EndpointStore } from "../../src/records/projects/EndpointStore.ts"
+import type { Project } from "../../src/records/projects/Project.ts"
+import { ProjectStore } from "../../src/records/projects/ProjectStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

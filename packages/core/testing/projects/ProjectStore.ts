@@ -1,8 +1,8 @@
 /** The contract of `ProjectStore`. Run it against every adapter. */
 import { Effect, Option, Result } from "effect"
 import { decodeCursor } from "../../src/Page.ts"
-import { Project } from "../../src/projects/Project.ts"
-import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { Project } from "../../src/records/projects/Project.ts"
+import { ProjectStore } from "../../src/records/projects/ProjectStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

@@ -1,12 +1,12 @@
 /** What the contracts of `QuotaStore` prepare. */
 import { Effect } from "effect"
-import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import type { OrgId, ProjectId } from "../../src/Ids.ts"
-import type { Branch } from "../../src/projects/Branch.ts"
-import { BranchStore } from "../../src/projects/BranchStore.ts"
-import { ProjectStore } from "../../src/projects/ProjectStore.ts"
-import type { QuotaName } from "../../src/quotas/Quota.ts"
-import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
+import { AccountStore } from "../../src/records/accounts/AccountStore.ts"
+import type { Branch } from "../../src/records/projects/Branch.ts"
+import { BranchStore } from "../../src/records/projects/BranchStore.ts"
+import { ProjectStore } from "../../src/records/projects/ProjectStore.ts"
+import type { QuotaName } from "../../src/records/quotas/Quota.ts"
+import { QuotaStore } from "../../src/records/quotas/QuotaStore.ts"
 import { aBranch, anOrganization, aProject, at } from "../records.ts"
 
 export const held = (org_id: OrgId, quota: QuotaName, project_id: ProjectId | null = null, seconds = 0) =>

@@ -1,8 +1,8 @@
 /** The contract of `RegionCatalog`. Run it against every adapter: there is one catalog, so the layer must be fresh. */
 import { Effect, Result } from "effect"
 import { RegionId } from "../../src/Ids.ts"
-import { Region } from "../../src/regions/Region.ts"
-import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
+import { Region } from "../../src/records/regions/Region.ts"
+import { RegionCatalog } from "../../src/records/regions/RegionCatalog.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { atOnce } from "../together.ts"

@@ -1,7 +1,7 @@
 /** The contract of `SessionStore`. Run it against every adapter. */
 import { Effect, Option } from "effect"
-import { Session } from "../../src/sessions/Session.ts"
-import { SessionStore } from "../../src/sessions/SessionStore.ts"
+import { Session } from "../../src/records/sessions/Session.ts"
+import { SessionStore } from "../../src/records/sessions/SessionStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"

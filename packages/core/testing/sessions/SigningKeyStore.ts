@@ -3,7 +3,7 @@
  * fresh.
  */
 import { Effect } from "effect"
-import { type SigningKey, SigningKeyStore } from "../../src/sessions/SigningKeyStore.ts"
+import { type SigningKey, SigningKeyStore } from "../../src/records/sessions/SigningKeyStore.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aText, at } from "../records.ts"

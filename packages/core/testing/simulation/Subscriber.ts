@@ -1,7 +1,7 @@
 /** A client of an event stream in a simulation: it keeps what it receives, and reads only while it is not paused. */
 import type { Effect } from "effect"
-import type { EndReason } from "../../src/events/streams/StreamMetrics.ts"
-import type { StreamSink } from "../../src/events/streams/StreamSink.ts"
+import type { EndReason } from "../../src/services/events/streams/StreamMetrics.ts"
+import type { StreamSink } from "../../src/services/events/streams/StreamSink.ts"
 
 /** An event as a client receives it. Gaps and overflows are events too: `resume.gap.v1`, `overflow.v1`. */
 export interface ReceivedEvent {

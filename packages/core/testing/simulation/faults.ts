@@ -1,7 +1,7 @@
 /** What goes wrong in a simulation: the machines fail and are slow, and storage does not answer, as the seed has it. */
 import { Duration, Effect, Layer } from "effect"
-import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import { layerMemoryComputes } from "../../src/computes/MemoryComputes.ts"
+import { ComputeDriver, ComputeFailed } from "../../src/records/computes/ComputeDriver.ts"
+import { layerMemoryComputes } from "../../src/records/computes/MemoryComputes.ts"
 import { StorageError } from "../../src/StorageError.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import type { Chance } from "./Chance.ts"

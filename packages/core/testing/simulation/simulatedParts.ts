@@ -1,9 +1,9 @@
 /** The ports of a simulated platform: memory layers with seeded faults, people who need no provider, seeded secrets. */
 import { Clock, DateTime, Effect, Layer, Random, Redacted } from "effect"
 import { Entropy } from "../../src/Entropy.ts"
-import { KeyDigester } from "../../src/keys/KeyDigester.ts"
 import { layerMemoryPorts } from "../../src/memoryPorts.ts"
-import { IdentityProvider, InvalidIdToken } from "../../src/sign-in/IdentityProvider.ts"
+import { KeyDigester } from "../../src/records/keys/KeyDigester.ts"
+import { IdentityProvider, InvalidIdToken } from "../../src/services/sign-in/IdentityProvider.ts"
 import { Chance } from "./Chance.ts"
 import { defaultFaults, type Faults, layerFaultyComputes, layerFaultyTransactions } from "./faults.ts"
 

@@ -110,8 +110,8 @@ export class ConnectionLimiter {
   }
 
   /** Takes one of all connections; `undefined` if there is none left. */
-  open(): Claims | undefined {
-    return this.#all.take("") ? new Claims(this) : undefined
+  open(): HeldSlots | undefined {
+    return this.#all.take("") ? new HeldSlots(this) : undefined
   }
 
   close(): void {
@@ -183,7 +183,7 @@ export class ConnectionLimiter {
 const failureKey = (endpoint: EndpointId, peer: Address) => `${endpoint} ${networkOf(peer.text)}`
 
 /** What one connection has of the limits, from ACCEPT to its end. Each is in a field of its own, as long as a session lasts. */
-export class Claims {
+export class HeldSlots {
   readonly #limiter: ConnectionLimiter
   #halfOpen: HalfOpen | undefined
   #organization: OrgId | undefined

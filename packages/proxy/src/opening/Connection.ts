@@ -12,7 +12,7 @@
 import type { Socket } from "node:net"
 import { isRoleName } from "@narthex/core"
 import { Result } from "effect"
-import type { Claims } from "../limits/ConnectionLimiter.ts"
+import type { HeldSlots } from "../limits/ConnectionLimiter.ts"
 import { type Address, parsePeer } from "../networks/Address.ts"
 import { countIn } from "../outcomes/AuditTrail.ts"
 import {
@@ -37,11 +37,11 @@ import { type NoRoute, protocolOptions, route } from "./route.ts"
 import type { SharedState } from "./SharedState.ts"
 
 /**
- * Serves an accepted, paused socket. `shared.connections` counts the connection until it is closed. Its claims are closed
+ * Serves an accepted, paused socket. `shared.connections` counts the connection until it is closed. Its slots are closed
  * with it.
  */
-export const serveConnection = (shared: SharedState, socket: Socket, claims: Claims) => {
-  const client = new OpeningConnection(shared, socket, claims)
+export const serveConnection = (shared: SharedState, socket: Socket, slots: HeldSlots) => {
+  const client = new OpeningConnection(shared, socket, slots)
   const { draining } = shared.connections
   if (draining !== undefined) return client.end(draining)
   return accept(client, (peer) =>
@@ -55,11 +55,11 @@ const left = new Hangup({ event: "client_left" })
 
 /** ACCEPT: the address of the peer, and the limits of its connections and attempts. */
 const accept = (client: OpeningConnection, then: (peer: Address) => void) => {
-  const { claims, shared, socket } = client
+  const { slots, shared, socket } = client
   const direct = parsePeer(socket.remoteAddress ?? "")
   if (direct === undefined) return client.end(left)
   const counted = (peer: Address) => {
-    if (!claims.handshake(peer, client.drop)) return client.end(new Hangup({ event: "limit_handshakes" }))
+    if (!slots.handshake(peer, client.drop)) return client.end(new Hangup({ event: "limit_handshakes" }))
     countIn(shared.context, "accepted")
     return then(peer)
   }

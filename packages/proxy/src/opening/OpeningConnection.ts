@@ -9,7 +9,7 @@ import type { Socket } from "node:net"
 import { Effect } from "effect"
 import type { Dialler } from "../compute/connectCompute.ts"
 import type { Cancel } from "../control-plane/Run.ts"
-import type { Claims } from "../limits/ConnectionLimiter.ts"
+import type { HeldSlots } from "../limits/ConnectionLimiter.ts"
 import { countIn } from "../outcomes/AuditTrail.ts"
 import { Hangup, Refusal, ServerError } from "../outcomes/Refusal.ts"
 import type { Opening } from "../relay/Connections.ts"
@@ -26,7 +26,7 @@ const left = new Hangup({ event: "client_left" })
 
 export class OpeningConnection implements Opening, Dialler {
   readonly shared: SharedState
-  readonly claims: Claims
+  readonly slots: HeldSlots
   /** The client. The socket and its reader are replaced when TLS begins. */
   socket: Socket
   reader: SocketReader
@@ -47,9 +47,9 @@ export class OpeningConnection implements Opening, Dialler {
   #closed = false
 
   /** The connection counts as open from here. */
-  constructor(shared: SharedState, socket: Socket, claims: Claims) {
+  constructor(shared: SharedState, socket: Socket, slots: HeldSlots) {
     this.shared = shared
-    this.claims = claims
+    this.slots = slots
     this.socket = socket
     this.accepted = socket
     this.reader = new SocketReader(socket)
@@ -104,7 +104,7 @@ export class OpeningConnection implements Opening, Dialler {
   /** The client has proved itself: its connection is not half-open any more. */
   proved(): void {
     this.#inTime()
-    this.claims.proved()
+    this.slots.proved()
   }
 
   /** Ends the connection, with an answer if the client can read one. */
@@ -155,7 +155,7 @@ export class OpeningConnection implements Opening, Dialler {
     this.accepted.destroy()
     if (this.#closed) return
     this.#closed = true
-    this.claims.close()
+    this.slots.close()
     this.shared.connections.closed()
   }
 

@@ -11,7 +11,7 @@ import type { RunningCompute } from "@narthex/api"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import type { Reached } from "../compute/Computes.ts"
 import type { Reported } from "../control-plane/ActivityReports.ts"
-import type { Claims } from "../limits/ConnectionLimiter.ts"
+import type { HeldSlots } from "../limits/ConnectionLimiter.ts"
 import { addRelayed } from "../outcomes/AuditTrail.ts"
 import { cuts, type Refusal } from "../outcomes/Refusal.ts"
 import { Relay } from "../relay/Relay.ts"
@@ -37,7 +37,7 @@ export const beginSession = (client: OpeningConnection, reached: Reached, asked_
 
 class Session {
   readonly #shared: SharedState
-  readonly #claims: Claims
+  readonly #slots: HeldSlots
   readonly #admitted: Admitted
   readonly #compute: RunningCompute
   /** The socket that was accepted, and that of TLS over it. */
@@ -48,9 +48,9 @@ class Session {
   #relay: Relay | undefined
   #reported: Reported | undefined
 
-  constructor({ accepted, claims, shared, socket }: OpeningConnection, { admitted, compute }: Reached) {
+  constructor({ accepted, slots, shared, socket }: OpeningConnection, { admitted, compute }: Reached) {
     this.#shared = shared
-    this.#claims = claims
+    this.#slots = slots
     this.#admitted = admitted
     this.#compute = compute
     this.#client = socket
@@ -89,7 +89,7 @@ class Session {
     const { connections, context } = this.#shared
     addRelayed(context, -1)
     if (this.#relay !== undefined) connections.relays.delete(this.#relay)
-    this.#claims.close()
+    this.#slots.close()
     connections.closed()
     this.#client.destroy()
     this.#accepted.destroy()

@@ -23,7 +23,7 @@ import { beginSession } from "./Session.ts"
 
 /** LIMIT. */
 export const entered = (client: OpeningConnection, { endpoint_id }: Asker, { org_id }: ResolvedEndpoint): boolean => {
-  const limit = client.claims.enter(endpoint_id, org_id)
+  const limit = client.slots.enter(endpoint_id, org_id)
   if (limit !== undefined) client.end(tooMany(limit))
   return limit === undefined
 }

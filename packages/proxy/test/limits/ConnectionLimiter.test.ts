@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EndpointId, OrgId } from "@narthex/core"
 import {
-  type Claims,
   ConnectionLimiter,
   type ConnectionLimits,
-  defaultConnectionLimits
+  defaultConnectionLimits,
+  type HeldSlots
 } from "../../src/limits/ConnectionLimiter.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
 
@@ -16,10 +16,10 @@ const limited = (limits: Partial<ConnectionLimits>) => {
   const limiter = new ConnectionLimiter({ ...defaultConnectionLimits, ...limits }, () => clock.now)
   const dropped: Array<string> = []
   /** A connection from this address that is half-open; `undefined`: it was refused. */
-  const from = (address: string): Claims | undefined => {
-    const claims = limiter.open()
-    if (claims?.handshake(peer(address), () => dropped.push(address)) === true) return claims
-    claims?.close()
+  const from = (address: string): HeldSlots | undefined => {
+    const slots = limiter.open()
+    if (slots?.handshake(peer(address), () => dropped.push(address)) === true) return slots
+    slots?.close()
     return undefined
   }
   const taken = (address: string) => from(address) !== undefined

@@ -11,12 +11,12 @@ import { Connections } from "../../src/relay/Connections.ts"
 /** A connection of a proxy that takes one, and whether the proxy has room for another. */
 const opening = Effect.gen(function* () {
   const limiter = new ConnectionLimiter({ ...defaultConnectionLimits, connections: 1 }, () => 0)
-  const claims = limiter.open() ?? assert.fail("no connection is left")
+  const slots = limiter.open() ?? assert.fail("no connection is left")
   const deadlines = yield* makeDeadlines("10 seconds")
   const context: Context.Context<never> = yield* Effect.context<never>()
   // The members that a connection uses without any stage.
   const shared = { connections: new Connections(), deadlines, context } as unknown as SharedState
-  const connection = new OpeningConnection(shared, new Socket(), claims)
+  const connection = new OpeningConnection(shared, new Socket(), slots)
   return { connection, shared, hasRoom: () => limiter.open() !== undefined }
 }).pipe(Effect.provide(Logger.layer([])))
 

@@ -6,8 +6,8 @@
  * that follows it stops the compute.
  */
 import { Effect, Option } from "effect"
-import { ComputeDriver } from "../../computes/ComputeDriver.ts"
-import { BranchStore } from "../../projects/BranchStore.ts"
+import { ComputeDriver } from "../../records/computes/ComputeDriver.ts"
+import { BranchStore } from "../../records/projects/BranchStore.ts"
 import type { Action } from "../Action.ts"
 import { withValidRoles } from "../validRoles.ts"
 

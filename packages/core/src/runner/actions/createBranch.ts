@@ -4,10 +4,10 @@
  * The branch's row exists since the request, in state `init`, and so may endpoints: they become usable with it.
  */
 import { DateTime, Effect, Option } from "effect"
-import { ComputeDriver } from "../../computes/ComputeDriver.ts"
-import type { StoredOperation } from "../../operations/Operation.ts"
-import { Endpoint } from "../../projects/Endpoint.ts"
-import { EndpointStore } from "../../projects/EndpointStore.ts"
+import { ComputeDriver } from "../../records/computes/ComputeDriver.ts"
+import type { StoredOperation } from "../../records/operations/Operation.ts"
+import { Endpoint } from "../../records/projects/Endpoint.ts"
+import { EndpointStore } from "../../records/projects/EndpointStore.ts"
 import { type Action, noPromise } from "../Action.ts"
 import { beginCopy, parentOf, settleBranch } from "../branchData.ts"
 import { putSettled } from "../settleEndpoint.ts"

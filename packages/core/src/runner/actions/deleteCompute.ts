@@ -1,6 +1,6 @@
 /** `delete_compute`: stop the compute of an endpoint that was deleted. */
 import { Effect } from "effect"
-import { ComputeDriver } from "../../computes/ComputeDriver.ts"
+import { ComputeDriver } from "../../records/computes/ComputeDriver.ts"
 import type { Action } from "../Action.ts"
 
 export const deleteCompute: Action = {

@@ -1,6 +1,6 @@
 /** `delete_timeline`: remove the data of a branch that was deleted, and stop what runs on it. */
 import { Effect } from "effect"
-import { ComputeDriver } from "../../computes/ComputeDriver.ts"
+import { ComputeDriver } from "../../records/computes/ComputeDriver.ts"
 import type { Action } from "../Action.ts"
 
 export const deleteTimeline: Action = {

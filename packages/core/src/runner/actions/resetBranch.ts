@@ -1,9 +1,9 @@
 /** `reset_branch`: replace the data of a branch by a copy of its parent as it is now. Its computes stop. */
 import { DateTime, Effect, Option } from "effect"
-import { ComputeDriver, ComputeFailed } from "../../computes/ComputeDriver.ts"
-import type { StoredOperation } from "../../operations/Operation.ts"
-import { Endpoint, withoutCompute } from "../../projects/Endpoint.ts"
-import { EndpointStore } from "../../projects/EndpointStore.ts"
+import { ComputeDriver, ComputeFailed } from "../../records/computes/ComputeDriver.ts"
+import type { StoredOperation } from "../../records/operations/Operation.ts"
+import { Endpoint, withoutCompute } from "../../records/projects/Endpoint.ts"
+import { EndpointStore } from "../../records/projects/EndpointStore.ts"
 import { type Action, noPromise } from "../Action.ts"
 import { beginCopy, parentOf, settleBranch } from "../branchData.ts"
 import { putSettled } from "../settleEndpoint.ts"

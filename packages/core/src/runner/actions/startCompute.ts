@@ -5,9 +5,9 @@
  * run again finds its own compute and does not start a second one.
  */
 import { DateTime, Effect, Option } from "effect"
-import { ComputeDriver, ComputeFailed } from "../../computes/ComputeDriver.ts"
-import { Endpoint } from "../../projects/Endpoint.ts"
-import { EndpointStore } from "../../projects/EndpointStore.ts"
+import { ComputeDriver, ComputeFailed } from "../../records/computes/ComputeDriver.ts"
+import { Endpoint } from "../../records/projects/Endpoint.ts"
+import { EndpointStore } from "../../records/projects/EndpointStore.ts"
 import { type Action, noPromise } from "../Action.ts"
 import { settleEndpoint } from "../settleEndpoint.ts"
 import { withValidRoles } from "../validRoles.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { noEvent } from "../../../src/events/EventId.ts"
-import { EventRing, type RingLimits } from "../../../src/events/ring/EventRing.ts"
+import { noEvent } from "../../../src/records/events/EventId.ts"
+import { EventRing, type RingLimits } from "../../../src/services/events/ring/EventRing.ts"
 import { idAt, logged, project } from "../fixtures.ts"
 
 const limits: RingLimits = { events: 1_024, bytes: 1_000_000, event_bytes: 65_536 }

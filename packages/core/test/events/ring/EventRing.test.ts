@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { LoggedEvent } from "../../../src/events/Envelope.ts"
-import { noEvent } from "../../../src/events/EventId.ts"
-import { EventRing, type RingLimits } from "../../../src/events/ring/EventRing.ts"
-import type { RingFilter } from "../../../src/events/ring/RingFilter.ts"
 import { ProjectId } from "../../../src/Ids.ts"
+import type { LoggedEvent } from "../../../src/records/events/Envelope.ts"
+import { noEvent } from "../../../src/records/events/EventId.ts"
+import { EventRing, type RingLimits } from "../../../src/services/events/ring/EventRing.ts"
+import type { RingFilter } from "../../../src/services/events/ring/RingFilter.ts"
 import { idAt, logged, otherProject, project } from "../fixtures.ts"
 
 const limits: RingLimits = { events: 1_024, bytes: 1_000_000, event_bytes: 65_536 }

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
-import { type GapReason, resumeGapFrame } from "../../../src/events/ring/SseFrame.ts"
 import { RegionId } from "../../../src/Ids.ts"
+import { type GapReason, resumeGapFrame } from "../../../src/services/events/ring/SseFrame.ts"
 import { idAt, org, project } from "../fixtures.ts"
 
 const at = DateTime.makeUnsafe("2026-05-01T12:00:00Z")

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
-import { Envelope, EventData, type LoggedEvent, toEnvelope } from "../../../src/events/Envelope.ts"
-import { encodeEvent, overflowFrame, resumeGapFrame } from "../../../src/events/ring/SseFrame.ts"
 import { RegionId } from "../../../src/Ids.ts"
+import { Envelope, EventData, type LoggedEvent, toEnvelope } from "../../../src/records/events/Envelope.ts"
+import { encodeEvent, overflowFrame, resumeGapFrame } from "../../../src/services/events/ring/SseFrame.ts"
 import { idAt, logged, org, project } from "../fixtures.ts"
 
 const at = DateTime.makeUnsafe("2026-05-01T12:00:00Z")

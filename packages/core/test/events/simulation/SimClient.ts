@@ -5,9 +5,9 @@
  * the next event nothing is left out, unless a gap or an overflow says so; nothing follows the client's revocation; and a
  * stream that ends says why.
  */
-import type { EventData, LoggedEvent } from "../../../src/events/Envelope.ts"
-import { eventPosition } from "../../../src/events/EventId.ts"
-import type { StreamOptions } from "../../../src/events/streams/StreamAccess.ts"
+import type { EventData, LoggedEvent } from "../../../src/records/events/Envelope.ts"
+import { eventPosition } from "../../../src/records/events/EventId.ts"
+import type { StreamOptions } from "../../../src/services/events/streams/StreamAccess.ts"
 import type { SimLog } from "./SimLog.ts"
 import { SseReader } from "./SseReader.ts"
 

@@ -3,10 +3,10 @@
  * show the state of some moment during the call, and sometimes fail; its hints are sometimes lost.
  */
 import { DateTime, Effect, Option, Queue, Stream } from "effect"
-import type { EventData, LoggedEvent, NewEvent } from "../../../src/events/Envelope.ts"
-import { makeEventId, noEvent } from "../../../src/events/EventId.ts"
-import type { EventLog } from "../../../src/events/EventLog.ts"
 import { type OrgId, type ProjectId, RegionId } from "../../../src/Ids.ts"
+import type { EventData, LoggedEvent, NewEvent } from "../../../src/records/events/Envelope.ts"
+import { makeEventId, noEvent } from "../../../src/records/events/EventId.ts"
+import type { EventLog } from "../../../src/records/events/EventLog.ts"
 import { StorageError } from "../../../src/StorageError.ts"
 import type { SimLoop } from "./SimLoop.ts"
 

@@ -2,7 +2,7 @@
  * One connection of a simulated world: what the broker writes waits here until the client reads it. A client may
  * stop reading, and a connection may break at any byte.
  */
-import type { StreamSink } from "../../../src/events/streams/StreamSink.ts"
+import type { StreamSink } from "../../../src/services/events/streams/StreamSink.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
 export interface SinkReader {

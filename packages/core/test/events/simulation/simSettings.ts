@@ -1,6 +1,6 @@
 /** Settings of a simulated world: small enough that everything that has a limit meets it within seconds. */
 import { Duration } from "effect"
-import { defaultEventSettings, type EventSettings } from "../../../src/events/EventSettings.ts"
+import { defaultEventSettings, type EventSettings } from "../../../src/records/events/EventSettings.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
 /** So many streams served in one turn that no reader can fall behind between two flushes. */

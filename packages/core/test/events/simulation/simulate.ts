@@ -4,9 +4,10 @@
  * Ends calmly, and then every client must have all there is.
  */
 import { Effect } from "effect"
-import { allowlistChanged } from "../../../src/allowlist/AllowlistChange.ts"
-import type { NewEvent } from "../../../src/events/Envelope.ts"
-import { noEvent } from "../../../src/events/EventId.ts"
+import { ApiKeyId, OrgId, ProjectId, SessionId, UserId } from "../../../src/Ids.ts"
+import { allowlistChanged } from "../../../src/records/allowlist/AllowlistChange.ts"
+import type { NewEvent } from "../../../src/records/events/Envelope.ts"
+import { noEvent } from "../../../src/records/events/EventId.ts"
 import {
   apiKeyRevoked,
   membershipRevoked,
@@ -14,10 +15,9 @@ import {
   projectRevoked,
   sessionRevoked,
   userRevoked
-} from "../../../src/events/InternalEvents.ts"
-import type { StreamAccess } from "../../../src/events/streams/StreamAccess.ts"
-import { StreamAuthority } from "../../../src/events/streams/StreamAuthority.ts"
-import { ApiKeyId, OrgId, ProjectId, SessionId, UserId } from "../../../src/Ids.ts"
+} from "../../../src/records/events/InternalEvents.ts"
+import type { StreamAccess } from "../../../src/services/events/streams/StreamAccess.ts"
+import { StreamAuthority } from "../../../src/services/events/streams/StreamAuthority.ts"
 import { SimClient } from "./SimClient.ts"
 import { SimFleet } from "./SimFleet.ts"
 import { SimLog } from "./SimLog.ts"

@@ -1,10 +1,10 @@
 /** Holds docs/design/events.md E7. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Metric, Result, Schema } from "effect"
-import { noEvent } from "../../../src/events/EventId.ts"
-import { apiKeyRevoked, membershipRevoked } from "../../../src/events/InternalEvents.ts"
-import { streamMetrics } from "../../../src/events/streams/StreamMetrics.ts"
 import { ApiKeyId, OrgId, UserId } from "../../../src/Ids.ts"
+import { noEvent } from "../../../src/records/events/EventId.ts"
+import { apiKeyRevoked, membershipRevoked } from "../../../src/records/events/InternalEvents.ts"
+import { streamMetrics } from "../../../src/services/events/streams/StreamMetrics.ts"
 import { ada, idAt, logged, makeTestBroker, org, principal, streamOptions } from "../fixtures.ts"
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option, Result } from "effect"
-import { defaultEventSettings } from "../../../src/events/EventSettings.ts"
-import { apiKeyRevoked } from "../../../src/events/InternalEvents.ts"
 import { ApiKeyId } from "../../../src/Ids.ts"
+import { defaultEventSettings } from "../../../src/records/events/EventSettings.ts"
+import { apiKeyRevoked } from "../../../src/records/events/InternalEvents.ts"
 import { idAt, logged, makeTestBroker, org, streamOptions } from "../fixtures.ts"
 
 const empty = { events: [], floor: Option.none<string>() }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration } from "effect"
-import { resumeGapId } from "../../../src/events/EventId.ts"
+import { resumeGapId } from "../../../src/records/events/EventId.ts"
 import { idAt, logged, makeTestBroker, org, TestSink } from "../fixtures.ts"
 
 const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => logged(from + index))

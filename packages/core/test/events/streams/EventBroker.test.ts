@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { allowlistChanged } from "../../../src/allowlist/AllowlistChange.ts"
-import type { LoggedEvent } from "../../../src/events/Envelope.ts"
-import { noEvent, overflowId, resumeGapId } from "../../../src/events/EventId.ts"
 import { OrgId } from "../../../src/Ids.ts"
+import { allowlistChanged } from "../../../src/records/allowlist/AllowlistChange.ts"
+import type { LoggedEvent } from "../../../src/records/events/Envelope.ts"
+import { noEvent, overflowId, resumeGapId } from "../../../src/records/events/EventId.ts"
 import { idAt, logged, makeTestBroker, org, otherProject, principal, project } from "../fixtures.ts"
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { EventStreams } from "../../../src/events/streams/EventStreams.ts"
 import { ProjectId } from "../../../src/Ids.ts"
+import { EventStreams } from "../../../src/services/events/streams/EventStreams.ts"
 import { idAt, logged, org, principal, TestSink } from "../fixtures.ts"
 import { Script } from "../scriptedLog.ts"
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { ReplayBudget, type ReplayTurn } from "../../../src/events/streams/ReplayBudget.ts"
+import { ReplayBudget, type ReplayTurn } from "../../../src/services/events/streams/ReplayBudget.ts"
 
 /** Which of these may replay now. */
 const granted = (...turns: ReadonlyArray<ReplayTurn>) =>

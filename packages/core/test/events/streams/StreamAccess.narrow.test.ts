@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { allowlistChanged } from "../../../src/allowlist/AllowlistChange.ts"
-import { revocationOf } from "../../../src/events/InternalEvents.ts"
-import { revokes } from "../../../src/events/streams/StreamAccess.ts"
 import { ApiKeyId, BranchId } from "../../../src/Ids.ts"
+import { allowlistChanged } from "../../../src/records/allowlist/AllowlistChange.ts"
+import { revocationOf } from "../../../src/records/events/InternalEvents.ts"
+import { revokes } from "../../../src/services/events/streams/StreamAccess.ts"
 import { logged, org, otherProject, principal, project } from "../fixtures.ts"
 
 const access = (more: Parameters<typeof principal>[0]) => ({

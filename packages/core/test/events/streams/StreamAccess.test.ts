@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import { allowlistChanged, allowlistChangeOf } from "../../../src/allowlist/AllowlistChange.ts"
+import { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../../../src/Ids.ts"
+import { allowlistChanged, allowlistChangeOf } from "../../../src/records/allowlist/AllowlistChange.ts"
 import {
   apiKeyRevoked,
   branchRevoked,
@@ -10,9 +11,8 @@ import {
   revocationOf,
   sessionRevoked,
   userRevoked
-} from "../../../src/events/InternalEvents.ts"
-import { revokes } from "../../../src/events/streams/StreamAccess.ts"
-import { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../../../src/Ids.ts"
+} from "../../../src/records/events/InternalEvents.ts"
+import { revokes } from "../../../src/services/events/streams/StreamAccess.ts"
 import { ada, logged, org, otherProject, principal, project } from "../fixtures.ts"
 
 const elsewhere = OrgId.make("elsewhere")

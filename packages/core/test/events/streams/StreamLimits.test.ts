@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Option } from "effect"
-import type { EventLimits } from "../../../src/events/EventSettings.ts"
-import type { StreamAccess } from "../../../src/events/streams/StreamAccess.ts"
-import { StreamLimits } from "../../../src/events/streams/StreamLimits.ts"
 import { ApiKeyId, UserId } from "../../../src/Ids.ts"
+import type { EventLimits } from "../../../src/records/events/EventSettings.ts"
+import type { StreamAccess } from "../../../src/services/events/streams/StreamAccess.ts"
+import { StreamLimits } from "../../../src/services/events/streams/StreamLimits.ts"
 import { org, principal } from "../fixtures.ts"
 
 const many: EventLimits = { streams: 9, org_streams: 9, instance_streams: 9, opens: 99 }

@@ -1,0 +1,62 @@
+/**
+ * Which operation of a class is claimed next: the rule of `OperationStore.layerMemory`, which the Postgres adapter follows
+ * with one query (docs/design/operations.md O3, O6 to O8).
+ */
+import { DateTime, Order } from "effect"
+import type { BranchId, OrgId } from "../../Ids.ts"
+import { isFinal, type StoredOperation } from "./Operation.ts"
+import { classOf, type OperationClass, writesData } from "./OperationClass.ts"
+
+export interface ClaimLimits {
+  readonly class: OperationClass
+  /** How many operations of the class an organization has claimed at most, over all instances. */
+  readonly per_org: number
+  /** How many copies of one branch run at most, over all instances. */
+  readonly per_parent: number
+}
+
+const past = (instant: DateTime.Utc | null, now: DateTime.Utc) =>
+  instant === null || DateTime.isLessThanOrEqualTo(instant, now)
+
+/**
+ * `rows` are all operations in the order of their creation, and `served` is the fence of an organization's latest claim of
+ * the class, 0 if it has none. The organization that was served least recently comes first, with its oldest operation.
+ * `undefined`: none is due.
+ */
+export const nextClaim = (
+  rows: ReadonlyArray<StoredOperation>,
+  now: DateTime.Utc,
+  limits: ClaimLimits,
+  served: (org: OrgId) => number
+): StoredOperation | undefined => {
+  const open = rows.filter((row) => !isFinal(row.status))
+  const seen = new Set<BranchId>()
+  const heads = open.filter(({ branch_id }) => {
+    if (branch_id === null) return true
+    const first = !seen.has(branch_id)
+    seen.add(branch_id)
+    return first
+  })
+  const ofClass = heads.filter((row) => classOf(row.action) === limits.class)
+  const claimed = ofClass.filter((row) => !past(row.lease_until, now))
+  const ofOrg = (org: OrgId) => claimed.filter(({ org_id }) => org_id === org).length
+  const copiesOf = (branch: BranchId) => claimed.filter(({ copies }) => copies === branch).length
+  const beingWritten = new Set(
+    open.flatMap(({ action, branch_id }) => (branch_id !== null && writesData.has(action) ? [branch_id] : []))
+  )
+  const due = ofClass.filter(
+    ({ copies, lease_until, org_id, retry_at }) =>
+      past(lease_until, now) &&
+      past(retry_at, now) &&
+      ofOrg(org_id) < limits.per_org &&
+      (copies === null || (copiesOf(copies) < limits.per_parent && !beingWritten.has(copies)))
+  )
+  // Sorting is stable: of one organization's operations the oldest is the first.
+  return due.toSorted(byTurn(served))[0]
+}
+
+const byTurn = (served: (org: OrgId) => number): Order.Order<StoredOperation> =>
+  Order.combine(
+    Order.mapInput(Order.Number, ({ org_id }) => served(org_id)),
+    Order.mapInput(Order.String, ({ org_id }) => org_id)
+  )

@@ -1,0 +1,85 @@
+/** What one look shows of the records of several stores (docs/design/api.md A28 to A32). */
+import { type DateTime, Schema } from "effect"
+import { BranchId, ProjectId } from "../../Ids.ts"
+import { exampleIds as ids, means } from "../../means.ts"
+import type { OrganizationView } from "../accounts/Organization.ts"
+import { UserProfile } from "../accounts/User.ts"
+import type { IpRule, RulesInForce } from "../allowlist/IpRule.ts"
+import type { StoredOperation } from "../operations/Operation.ts"
+import type { Branch, BranchSize } from "../projects/Branch.ts"
+import type { Endpoint } from "../projects/Endpoint.ts"
+import type { BranchDisk } from "../quotas/BranchDisk.ts"
+
+export const NamedProject = Schema.Struct({
+  id: ProjectId.annotateKey(means("The id of the project.", ids.project)),
+  name: Schema.String.annotateKey(means("The name of the project.", "checkout"))
+}).annotate({
+  identifier: "NamedProject"
+})
+export type NamedProject = typeof NamedProject.Type
+
+export const NamedBranch = Schema.Struct({
+  id: BranchId.annotateKey(means("The id of the branch.", ids.branch)),
+  name: Schema.String.annotateKey(means("The name of the branch.", "preview")),
+  parent_id: Schema.NullOr(BranchId).annotateKey(
+    means(
+      "The id of the branch that it was copied from, which is named too where it exists; `null`: the first branch of the project.",
+      null
+    )
+  )
+}).annotate({ identifier: "NamedBranch" })
+export type NamedBranch = typeof NamedBranch.Type
+
+/** What a person's pages begin with. */
+export interface PersonOverview {
+  /** Those of the person, oldest first, with the role in each. */
+  readonly organizations: ReadonlyArray<OrganizationView>
+  readonly pending_invitations: number
+  /** The newest of the organization. */
+  readonly projects: ReadonlyArray<NamedProject>
+}
+
+/** What an overview of a project may have. */
+export type ProjectPart = "branches" | "endpoints" | "operations" | "ip_allow"
+
+/** What is in a project, newest first, with every stored rule of its allowlist, oldest first. */
+export interface ProjectContents {
+  readonly branches: ReadonlyArray<Branch>
+  /** The disk of these branches, as `QuotaStore.disksOf` answers. */
+  readonly disks: ReadonlyArray<BranchDisk>
+  readonly endpoints: ReadonlyArray<Endpoint>
+  readonly operations: ReadonlyArray<StoredOperation>
+  readonly rules: ReadonlyArray<IpRule>
+}
+
+/** The same, with the rules that are in force. */
+export interface ProjectOverview extends Omit<ProjectContents, "disks" | "rules"> {
+  readonly sizes: ReadonlyArray<BranchSize>
+  readonly ip_allow: RulesInForce
+}
+
+/** The use of a project at one look. */
+export interface ProjectUse {
+  readonly project_id: ProjectId
+  /** The endpoint whose state is the project's: of the default branch the read-write one, else its newest, else any. */
+  readonly endpoint: Endpoint | null
+  /** When one of the newest 100 endpoints was last active, started or suspended; `null`: none has run. */
+  readonly last_used_at: DateTime.Utc | null
+}
+
+/** How many endpoints of a project `last_used_at` is of. */
+export const endpointsInUse = 100
+
+/** A project that events mention, which may be deleted. */
+export const MentionedProject = Schema.Struct({ ...NamedProject.fields, deleted: Schema.Boolean }).annotate({
+  identifier: "MentionedProject"
+})
+export type MentionedProject = typeof MentionedProject.Type
+
+/** The names of what events mention, newest first. */
+export const Names = Schema.Struct({
+  projects: Schema.Array(MentionedProject),
+  branches: Schema.Array(NamedBranch),
+  people: Schema.Array(UserProfile)
+}).annotate({ identifier: "Names" })
+export type Names = typeof Names.Type
