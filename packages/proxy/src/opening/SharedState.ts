@@ -1,4 +1,4 @@
-/** What the connections of a proxy share. */
+/** The state that the connections of a proxy share. */
 import type { Context } from "effect"
 import type { Computes } from "../compute/Computes.ts"
 import type { ActivityReports } from "../control-plane/ActivityReports.ts"
@@ -17,10 +17,8 @@ import type { Connections } from "../relay/Connections.ts"
 import type { Tls } from "./Tls.ts"
 
 /**
- * What all connections of a proxy share. `makeProxy` makes it once and passes it to each connection.
- *
- * It is a record rather than services of a `Context`: its parts live exactly as long as the listener, no embedder
- * replaces one, and reading a member costs no look-up.
+ * Made once by `makeProxy` and passed to each connection. A record rather than services of a `Context`: its parts live
+ * exactly as long as the listener, no embedder replaces one, and reading a member costs no look-up.
  */
 export interface SharedState {
   readonly domain: string

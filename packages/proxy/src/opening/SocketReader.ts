@@ -83,7 +83,7 @@ export class SocketReader {
   readonly #onData = (chunk: Buffer) => {
     this.#queue.push(chunk)
     this.#wake?.()
-    // What looked at the bytes may read on, watch, or have detached the reader.
+    // The callback may have read on, begun to watch, or detached the reader.
     if (this.#detached) return
     if (this.#wake === undefined || this.#queue.length > largestAhead) this.socket.pause()
   }

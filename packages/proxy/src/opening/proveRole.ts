@@ -96,7 +96,7 @@ const onlyReads = {
 /** The only database in which minted roles may connect. A server would log each attempt at another one. */
 const onlyDatabase = "postgres"
 
-/** What Postgres takes for a replication connection: `database`, and every spelling of true. */
+/** Whether Postgres would take the startup packet for a replication connection: `database`, or any spelling of true. */
 const isReplication = (startup: Startup): boolean => {
   const value = parameter(startup, "replication")
   return value !== undefined && !/^(?:|0|of|off|f|fa|fal|fals|false|n|no)$/i.test(value)

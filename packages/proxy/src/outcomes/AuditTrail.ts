@@ -1,5 +1,5 @@
 /**
- * What operators see of connections: a counter with an `event` label, the number of relayed connections, and an audit
+ * Connections as operators see them: a counter with an `event` label, the number of relayed connections, and an audit
  * line for each client that the allowlist refused.
  *
  * Connections are counted outside of fibers, in the registry of metrics of a context.

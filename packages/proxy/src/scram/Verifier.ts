@@ -1,4 +1,4 @@
-/** What a server stores of a password in place of it: the SCRAM-SHA-256 verifier (RFC 5802, RFC 7677). Pure. */
+/** The SCRAM-SHA-256 verifier, which a server stores in place of a password (RFC 5802, RFC 7677). Pure. */
 import { createHmac } from "node:crypto"
 
 export interface Verifier {
