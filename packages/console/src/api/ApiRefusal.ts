@@ -77,7 +77,7 @@ export const calling = <A, E, R>(
 ): Effect.Effect<A, ApiFailure, R | NarthexClient> =>
   Effect.flatMap(NarthexClient, ({ api }) => Effect.mapError(call(api), toFailure))
 
-/** The id from a path of the console. What cannot be an id is refused as the API refuses an unknown one: 404. */
+/** The id from a path of the console. Text that cannot be an id is refused as the API refuses an unknown id: 404. */
 export const idOrNotFound = <Id>(id: Option.Option<Id>): Effect.Effect<Id, ApiRefused> =>
   Effect.fromOption(id).pipe(
     Effect.mapError(() => new ApiRefused({ status: 404, code: "not_found", detail: "Not found." }))

@@ -21,7 +21,7 @@ export interface Row {
 }
 
 export interface TableProps {
-  /** What the rows are, for screen readers. */
+  /** The name of the table, for screen readers. */
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<Row>

@@ -18,7 +18,7 @@ import { notFoundPage, otherOrganizationPage, pageRefusals } from "./refusals.ts
 type Response = HttpServerResponse.HttpServerResponse
 type Answer = Effect.Effect<Response, ApiFailure | UnreadableBody, Services | PerRequest>
 
-/** What a page handler gets. */
+/** The input of a page handler. */
 export interface Visit {
   readonly session: ConsoleSession
   readonly frame: Frame
@@ -43,7 +43,7 @@ const askedIn = Effect.gen(function* () {
 
 const nothing = () => Effect.void
 
-/** What a page needs of its frame beyond what every page has. */
+/** The parts of the frame that only some pages need. */
 export interface FrameWanted {
   readonly projects: boolean
 }
@@ -56,7 +56,7 @@ const visitOf = Effect.fnUntraced(function* (session: ConsoleSession, asked: Ask
   return visit
 })
 
-/** What is known of a visit before the API has answered anything. */
+/** The parts of a visit that are known before the API has answered. */
 export type Asked = Pick<Visit, "param" | "query">
 
 /** The reads of a page. */

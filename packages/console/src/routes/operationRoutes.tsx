@@ -28,7 +28,7 @@ const limit = 50
 const statusOf = Schema.decodeUnknownOption(OperationStatus)
 const actionOf = Schema.decodeUnknownOption(OperationAction)
 
-/** The filter in the address, for the API. What the API would refuse is left out: the page shows the rest. */
+/** The filter in the address, for the API. Values that the API would refuse are left out. */
 const filterIn = (query: URLSearchParams) => {
   const [status, action] = [statusOf(query.get("status")), actionOf(query.get("action"))]
   const branch_id = parseBranchId(query.get("branch") ?? "")

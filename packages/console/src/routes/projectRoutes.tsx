@@ -73,7 +73,7 @@ const overview = Effect.fnUntraced(function* (
   )
 })
 
-/** What the pickers say, as the query of the overview. */
+/** The values of the pickers, as the query of the overview. */
 const pickedIn = (form: Form) =>
   new URLSearchParams(["tab", "branch", "access", "lifetime"].map((name) => [name, form.text(name)]))
 

@@ -109,7 +109,7 @@ const finish = Effect.gen(function* () {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const name = attemptNamed(new URLSearchParams(queryOf(url)).get("state"))
   const found = yield* attemptOf(name)
-  // Of a person who has signed in since, for example a page that is loaded again.
+  // The person may have signed in since, for example when the page is loaded again.
   if (Option.isNone(found)) return Option.isSome(yield* currentSession) ? seeOther("/projects") : yield* noAttempt
   const attempt = found.value
   const answered = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What happened, newest first: sentences with names, how long it took, and when. */
+/** Events and operations, newest first: sentences with names, duration and time. */
 import type { DateTime } from "effect"
 import { Ago } from "../components/Times.tsx"
 import { type Part, type Sentence, tookWords } from "./eventWords.ts"

@@ -1,5 +1,5 @@
 /**
- * What the operations page is filtered by, and the form that changes it (docs/design/console.md W50). The filter is in
+ * The filter of the operations page, and the form that changes it (docs/design/console.md W50). The filter is in
  * the address, so it needs no script and can be shared.
  */
 import { Field } from "../../components/Field.tsx"

@@ -10,7 +10,7 @@ export interface Connection {
   readonly host: string
   readonly port: number
   readonly database: string
-  /** Of the query, decoded: `sslmode`, `options`. */
+  /** The parameters of the query, decoded: `sslmode`, `options`. */
   readonly parameters: ReadonlyArray<readonly [name: string, value: string]>
 }
 

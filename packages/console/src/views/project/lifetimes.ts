@@ -23,7 +23,7 @@ export const sandboxLifetimes: ReadonlyArray<Option> = lifetimes.filter(
   ({ value }) => value !== "" && Number(value) <= day
 )
 
-/** Of `suspend_timeout_seconds`; -1: never. */
+/** Values of `suspend_timeout_seconds`; -1: never. */
 export const suspendTimeouts: ReadonlyArray<Option> = [
   { value: "60", label: "1 minute" },
   { value: "300", label: "5 minutes" },
