@@ -49,7 +49,7 @@ const copied = Effect.fnUntraced(function* (
   return slots
 })
 
-/** What a table has on a branch that was copied. */
+/** The rows of a table on a copied branch. */
 const rowsOn = Effect.fnUntraced(function* (branch: BranchId) {
   const driver = yield* ComputeDriver
   const endpoint_id = EndpointId.make(`ep-${branch}`)

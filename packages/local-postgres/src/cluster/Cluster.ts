@@ -161,14 +161,14 @@ const forCompute = (major: number) => ({
   wal_keep_size: "32MB",
   max_worker_processes: "4",
   max_parallel_workers: "2",
-  // No role can change it, and `raise log` is below it. What keeps a server from starting is FATAL.
+  // No role can change this level, and `raise log` is below it. An error that keeps a server from starting is FATAL.
   log_min_messages: "fatal",
   // How long a statement may go on after the proxy has cut its session.
   client_connection_check_interval: "1s",
   max_connections: "110",
   // For the supervisor: two sessions that apply roles, one a copy, a few that ask. The other 100 are the users'.
   superuser_reserved_connections: "10",
-  // Of these, 60 are kept for writers: all read-only roles together have 40. Before Postgres 16 there is no such setting.
+  // Writers keep 60 of the users' connections, so all read-only roles together have 40. Postgres 16 added the setting.
   ...(major >= 16 ? { reserved_connections: "60" } : {}),
   // A connection that has not authenticated takes a place from everybody, the supervisor included.
   authentication_timeout: "10s",

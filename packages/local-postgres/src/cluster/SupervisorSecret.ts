@@ -9,7 +9,7 @@
  * between is repeated.
  *
  * Pitfall: running Postgres in single-user mode as a uid without a name. It looks its name up, as `initdb` does; the server does not.
- * Pitfall: deriving the secrets of all clusters from one. Who breaks out of one cluster as the supervisor would have all.
+ * Pitfall: deriving the secrets of all clusters from one. Breaking out of one cluster as the supervisor would then yield all.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto"
 import { open, rename, rm } from "node:fs/promises"
@@ -65,8 +65,8 @@ export const hasSecret = (cluster: Cluster) =>
   })
 
 /**
- * What Postgres stores of the secret (RFC 5803). Its 256 random bits cannot be guessed, so one iteration is enough: the supervisor
- * logs in several times at each start.
+ * The verifier of the secret, as Postgres stores it (RFC 5803). The secret's 256 random bits cannot be guessed, so one
+ * iteration is enough: the supervisor logs in several times at each start.
  */
 const verifierOf = (secret: string): string => {
   const salt = randomBytes(16)

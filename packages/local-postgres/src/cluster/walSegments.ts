@@ -1,6 +1,6 @@
 /** The names of WAL segments, as Postgres forms them from the timeline and the place in the WAL. */
 
-/** What Postgres writes of a place in the WAL (an LSN): two hexadecimal halves. */
+/** A place in the WAL (an LSN) as Postgres writes it: two hexadecimal halves. */
 const placeForm = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
 
 const half = 2n ** 32n

@@ -1,6 +1,6 @@
 /**
- * What sessions can make a server write that is no data: its log, and before Postgres 17 the queue of notifications. Both are bounded
- * while the server runs, each time that the disk is measured.
+ * Bounds the files other than data that sessions can make a server write: its log, and before Postgres 17 the queue of
+ * notifications. While the server runs, they are bounded each time that the disk is measured.
  */
 import { statSync } from "node:fs"
 import { copyFile, readdir, stat, truncate } from "node:fs/promises"

@@ -33,7 +33,7 @@ export const copyPlaces = (most: number) => {
 /** Bytes of a disk. */
 interface Space {
   readonly size: number
-  /** What is free for Postgres. */
+  /** Bytes that are free for Postgres. */
   readonly free: number
 }
 
@@ -69,7 +69,7 @@ const isAmple = (left: number, { share, size }: Pick<Disk, "share"> & Pick<Space
 /** How long a store may take to tell what an organization takes of the disk. */
 const answersWithin = "1 second"
 
-/** What the organization of the call takes of the disk, with this copy. */
+/** The bytes of the disk that the organization of the call takes, with this copy. */
 const takenByTenant = Effect.gen(function* () {
   const asked = yield* TenantDisk
   if (asked === null) return 0 // the call belongs to no operation

