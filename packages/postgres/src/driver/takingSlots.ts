@@ -53,7 +53,7 @@ export const takingSlots = (connections: number) => {
       [slots.take(requester, 1), slots.release(1)]
     ] as const
     const taking = Effect.forEach(both, ([taken, release]) =>
-      // Pitfall: noting a permit after an interruption. One that is granted together with the end of the wait would be lost.
+      // Pitfall: noting a permit after an interruption. A permit that is granted as the wait ends would be lost.
       Effect.uninterruptibleMask((restore) =>
         Effect.andThen(
           restore(taken),

@@ -42,7 +42,7 @@ const codeOf = (error: unknown): unknown => (Predicate.hasProperty(error, "code"
 
 const failed = (cause: unknown) => new StorageError({ operation: "HostTransaction", cause })
 
-/** What the server says to a savepoint where none can be. */
+/** The meaning of an error at the opening of a savepoint. */
 const notOpened = (error: unknown): TransactionRefused | StorageError => {
   if (codeOf(error) === "25P01") return refused("not_in_transaction")
   return codeOf(error) === "25P02" ? refused("failed") : failed(error)

@@ -1,5 +1,5 @@
 /**
- * What proxies report of the computes that they relay to, and since when reports can be received. Ages are measured by
+ * The reports of proxies on the computes that they relay to, and since when reports can be received. Ages are measured by
  * the clock of this database.
  */
 export const activity = `

@@ -1,5 +1,5 @@
 /**
- * What instances with different roles tell each other about computes: doubts whether one still runs, and which of the
+ * Messages about computes between instances with different roles: doubts whether one still runs, and which of the
  * operator's servers each branch has (`NARTHEX_COMPUTE=static`). And by which clock the age of the outbox is measured:
  * `at` is the emitting instance's time, `written_at` this server's.
  *

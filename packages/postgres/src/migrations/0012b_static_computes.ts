@@ -1,5 +1,5 @@
 /**
- * What runs on the operator's servers (`NARTHEX_COMPUTE=static`), and the number of the last call for each branch
+ * The computes that run on the operator's servers (`NARTHEX_COMPUTE=static`), and the number of the last call for each branch
  * (`ComputeFence`): calls with a lower one come from a runner that lost its claim.
  */
 export const staticComputes = `
