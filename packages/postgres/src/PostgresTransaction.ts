@@ -2,8 +2,8 @@
  * `Transaction` on Postgres: a transaction of the database that appends the collected events to the log as its last
  * statement.
  *
- * After a commit with events this instance sequences them at once instead of waiting for the next poll. Sequencing
- * at once is an optimization: it runs in the background, one run at a time however many commits ask for it. A failure is
+ * After a commit with events this instance sequences them at once instead of waiting for the next poll. Sequencing at
+ * once is an optimization: it runs in the background, one run at a time however many commits ask for it. A failure is
  * ignored, because the poll of any instance sequences the remaining events.
  */
 import { EventLog, Requester, type StorageError, Transaction } from "@narthex/core"

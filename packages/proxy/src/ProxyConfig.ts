@@ -28,8 +28,8 @@ export interface ProxyConfig {
   /** Default, for each member: `defaultConnectionLimits`. */
   readonly limits?: Partial<ConnectionLimits> | undefined
   /**
-   * The secret from which answers to unknown roles derive, the same for all proxies of a platform. Default: random. Then two proxies
-   * answer differently for an unknown role, which shows that the role does not exist.
+   * The secret from which answers to unknown roles derive, the same for all proxies of a platform. Default: random.
+   * Then two proxies answer differently for an unknown role, which shows that the role does not exist.
    */
   readonly decoy_secret?: Redacted.Redacted | undefined
   /** Whether other processes may listen on the same port, each of which gets a part of the connections. Default: no. */

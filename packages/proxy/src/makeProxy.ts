@@ -48,8 +48,8 @@ const [ofNetwork, ofAll] = [
 ]
 
 /**
- * The secret from which decoys derive. All proxies of a platform share it: a salt that differs between proxies would show that
- * the role does not exist.
+ * The secret from which decoys derive. All proxies of a platform share it: a salt that differs between proxies would
+ * show that the role does not exist.
  */
 const decoySecretOf = ({ decoy_secret }: Pick<ProxyConfig, "decoy_secret">): Buffer =>
   decoy_secret === undefined

@@ -1,4 +1,4 @@
-/** The bar above the page: the current place, switchers for project and branch, and the palette with every other place. */
+/** The bar above the page: the current place, switchers for project and branch, and the palette. */
 import { Icon } from "../components/Icon.tsx"
 import type { Frame, NamedPlace, ProjectInFrame, Section } from "./Frame.ts"
 import { organizationPlaces, projectPlaces } from "./Sidebar.tsx"

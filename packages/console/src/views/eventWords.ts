@@ -1,6 +1,6 @@
 /**
- * Events and operations as sentences with names: "Ada created branch preview from main". The activity page, the overview
- * of a project and its operations all take their words from here.
+ * Events and operations as sentences with names: "Ada created branch preview from main". The activity page, the
+ * overview of a project and its operations all take their words from here.
  *
  * Pure: data in, parts of a sentence out. Names that are not known stay short ids, so a page looks up as many as it can
  * afford. Types, actions and states that this version does not know are shown as their codes in words.

@@ -9,7 +9,8 @@
  * between is repeated.
  *
  * Pitfall: running Postgres in single-user mode as a uid without a name. It looks its name up, as `initdb` does; the server does not.
- * Pitfall: deriving the secrets of all clusters from one. Breaking out of one cluster as the supervisor would then yield all.
+ * Pitfall: deriving the secrets of all clusters from one. Breaking out of one cluster as the supervisor would yield
+ * all.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto"
 import { open, rename, rm } from "node:fs/promises"

@@ -1,8 +1,8 @@
 /**
- * Runs an effect with a superuser session on a cluster. The session proves the secret of the cluster (`SupervisorSecret`).
+ * Runs an effect with a superuser session on a cluster. The session proves the cluster's secret (`SupervisorSecret`).
  *
- * The socket is addressed through an open descriptor of its directory, so that a path of any length fits into the 107 bytes
- * of a socket address.
+ * The socket is addressed through an open descriptor of its directory, so that a path of any length fits into the 107
+ * bytes of a socket address.
  *
  * Every wait of the session is bounded: a tenant can hold locks and fill slots.
  */

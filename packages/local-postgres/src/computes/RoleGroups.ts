@@ -77,8 +77,8 @@ const creators = `
   WHERE roleid = '${writers}'::regrole AND rolname <> current_user AND NOT rolsuper`
 
 /**
- * The statements that make present and future relations readable, and functions executable. `counts(owner)`: whether the
- * functions of an owner count. Readers have PUBLIC's rights on all other functions.
+ * The statements that make present and future relations readable, and functions executable. `counts(owner)`: whether
+ * the functions of an owner count. Readers have PUBLIC's rights on all other functions.
  */
 export const missingReadsOf = (counts: (owner: string) => string) => `
   SELECT format('GRANT USAGE ON SCHEMA %I TO ${readers}', nspname) AS statement
@@ -117,7 +117,7 @@ export const missingReads = missingReadsOf(isUsers)
 /** How many grants one transaction makes. */
 const batch = 2000
 
-/** Executes some of these statements. A failing statement is skipped, for example if a session holds the object locked. */
+/** Executes some of these statements. Failing ones are skipped, for example if a session holds the object locked. */
 export const readingBatch = (missing: string) => `
   DO $do$
   DECLARE

@@ -1,10 +1,10 @@
 /**
  * An exclusive lock on a directory, held by one process at a time.
  *
- * The lock is the kernel's: an exclusive transaction on an empty SQLite file takes a POSIX lock on that file. Exactly one
- * of two simultaneous processes gets the lock, and the kernel releases it after kill -9, so there is no stale pid file
- * to clean up or misread. The lock also works between containers that share the directory, and within one process. The
- * file remains; only the lock counts.
+ * The lock is the kernel's: an exclusive transaction on an empty SQLite file takes a POSIX lock on that file. Exactly
+ * one of two simultaneous processes gets the lock, and the kernel releases it after kill -9, so there is no stale pid
+ * file to clean up or misread. The lock also works between containers that share the directory, and within one process.
+ * The file remains; only the lock counts.
  */
 import { closeSync, existsSync, openSync } from "node:fs"
 import { readFile, stat } from "node:fs/promises"

@@ -77,8 +77,8 @@ const childOfKnown = (parent: number, proc: string, read: Read): string | undefi
 }
 
 /**
- * The members of `proc_pid_stat(5)` that are used: name, parent (field 4) and begin (22). A process without memory (23) has
- * ended: it is about to become a zombie.
+ * The members of `proc_pid_stat(5)` that are used: name, parent (field 4) and begin (22). A process without memory (23)
+ * has ended: it is about to become a zombie.
  */
 const processOf = (pid: number, proc: string, read: Read) => {
   const stat = read(`${proc}/${pid}/stat`)

@@ -4,10 +4,10 @@
  * To start a program, a process copies its page tables, and its event loop stands still until the program runs: for a
  * server of 360 MB that is 10 ms of a core, and many times as long when the machine is busy. The starter has 45 MB.
  *
- * The starter ends with this process, however this process ends, and kills its programs, except for servers, which go on.
- * If the starter ends by itself, its programs have failed, and the next program starts another starter. A starter that
- * does not start a program in time, for example because it was stopped, is killed with its programs, which would otherwise
- * act late.
+ * The starter ends with this process, however this process ends, and kills its programs, except for servers, which go
+ * on. If the starter ends by itself, its programs have failed, and the next program starts another starter. A starter
+ * that does not start a program in time, for example because it was stopped, is killed with its programs, which would
+ * otherwise act late.
  *
  * Pitfall: a program that starts after this process has ended. Another process may work in the directory by then, so the
  * parent is looked at before each start.

@@ -1,4 +1,4 @@
-/** The code of the small process that starts programs (`programStarter`): it receives programs and reports their ends. */
+/** The code of the process that starts programs (`programStarter`): receives programs, and reports their ends. */
 import type { ChildProcess } from "node:child_process"
 import type { Identity } from "./PostgresUser.ts"
 

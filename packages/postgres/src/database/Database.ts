@@ -71,9 +71,9 @@ export class Database extends Context.Service<
      * caught.
      *
      * When the server ends the transaction because of a deadlock or a serialization failure, the outermost call runs
-     * `work` again from the start, five times in all. Repeating is safe as long as `work` changes nothing but this database:
-     * the server has undone every change of the previous run, and what `work` collects (events, for example) must be
-     * created inside it. A lost connection is not retried.
+     * `work` again from the start, five times in all. Repeating is safe as long as `work` changes nothing but this
+     * database: the server has undone every change of the previous run, and what `work` collects (events, for example)
+     * must be created inside it. A lost connection is not retried.
      */
     readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>
 

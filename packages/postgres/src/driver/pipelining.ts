@@ -1,11 +1,11 @@
 /**
- * Reads that share a connection. Statements of one turn are sent in one write, the server answers in the same order, and
- * each statement is a transaction of its own, with its own snapshot.
+ * Reads that share a connection. Statements of one turn are sent in one write, the server answers in the same order,
+ * and each statement is a transaction of its own, with its own snapshot.
  *
  * A shared statement is not cancelled on the server when its caller is interrupted, because the cancellation could hit
- * another caller's statement. So pipelines are for statements that end by themselves: reads of a few rows by index, without a
- * row lock. If an operator has locked a table, all statements behind the waiting one are late. So each pipeline is for reads
- * of the same tables, which would all wait.
+ * another caller's statement. So pipelines are for statements that end by themselves: reads of a few rows by index,
+ * without a row lock. If an operator has locked a table, all statements behind the waiting one are late. So each
+ * pipeline is for reads of the same tables, which would all wait.
  *
  * Pitfall: leaving a silent connection to the driver. It cancels nothing there, so all later reads would wait behind the
  * one that got no answer. The connection is given up with the first read that is over its limit.

@@ -20,8 +20,8 @@ select greatest(floor.id, (
   select id from event_log where org_id = $1 and id <= $2 order by id desc limit 1)) as id from floor`
 
 /**
- * The events that a stream may show: no internal ones, and for a stream of a project the events of that project only. `parameter`
- * is the number of the project's parameter.
+ * The events that a stream may show: no internal ones, and for a stream of a project the events of that project only.
+ * `parameter` is the number of the project's parameter.
  */
 const visible = (project: boolean, parameter = 4) =>
   `org_id = $1 and not internal ${project ? `and project_id = $${parameter}` : ""}`

@@ -21,7 +21,7 @@ select (select system_identifier::text from pg_control_system()) as system, d.oi
 from pg_database d, pg_class c join pg_namespace n on n.oid = c.relnamespace
 where d.datname = current_database() and c.oid = 'event_outbox'::regclass`
 
-/** Settings with which the server writes text as `text.ts` reads it, and temporary tables of the host hide none of the schema. */
+/** Text as `text.ts` reads it. Temporary tables of the host come last, so that none hides a table of the schema. */
 const settings = (schema: string): Readonly<Record<string, string>> => ({
   search_path: `${schema}, pg_temp`,
   datestyle: "ISO, MDY",

@@ -33,25 +33,23 @@ layer(onPostgres, { excludeTestServices: true })("the use of a compute", (it) =>
     ["fast", month],
     ["slow", -month]
   ] as const)
-    it.effect(
-      `the use begins with the compute's start, by the database's clock, if the clock of an instance is ${clock}`,
-      () =>
-        Effect.gen(function* () {
-          const endpoint = yield* startedBy(ahead)
-          const { idle_ms, started_ms } = yield* used(endpoint)
-          for (const age of [idle_ms, started_ms]) assert.isTrue(age >= 0 && age < month, String(age))
+    it.effect(`idle time begins with the start, by the database's clock, if an instance's clock is ${clock}`, () =>
+      Effect.gen(function* () {
+        const endpoint = yield* startedBy(ahead)
+        const { idle_ms, started_ms } = yield* used(endpoint)
+        for (const age of [idle_ms, started_ms]) assert.isTrue(age >= 0 && age < month, String(age))
 
-          const before = "now() - interval '2 hours'"
-          yield* query(`update endpoint set ran_since = ${before}, used_at = ${before} where id = $1`, [endpoint.id])
-          const store = yield* EndpointStore
-          const unused = (yield* store.unused).map(({ endpoint_id }) => endpoint_id)
-          assert.include(unused, endpoint.id)
-          const { generation, id: endpoint_id } = endpoint
-          const report = { endpoint_id, generation, connections: 1, busy: 0, idle_ms: 60_000 }
-          yield* store.noteActivity({ proxy_id: "proxy", sequence: 1, endpoints: [report] })
-          const reported = (yield* used(endpoint)).idle_ms
-          assert.isTrue(reported >= 60_000 && reported < 3_600_000, String(reported))
-        })
+        const before = "now() - interval '2 hours'"
+        yield* query(`update endpoint set ran_since = ${before}, used_at = ${before} where id = $1`, [endpoint.id])
+        const store = yield* EndpointStore
+        const unused = (yield* store.unused).map(({ endpoint_id }) => endpoint_id)
+        assert.include(unused, endpoint.id)
+        const { generation, id: endpoint_id } = endpoint
+        const report = { endpoint_id, generation, connections: 1, busy: 0, idle_ms: 60_000 }
+        yield* store.noteActivity({ proxy_id: "proxy", sequence: 1, endpoints: [report] })
+        const reported = (yield* used(endpoint)).idle_ms
+        assert.isTrue(reported >= 60_000 && reported < 3_600_000, String(reported))
+      })
     )
 
   it.effect("a report that an instance of an earlier release records counts, too", () =>

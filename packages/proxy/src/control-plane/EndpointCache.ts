@@ -4,8 +4,8 @@
  * A stale address is harmless: it contains the compute's generation, so it leads to that compute or nowhere. So is a stale
  * verifier: a client that has proved itself by it is asked for again, and its compute checks the proof again.
  *
- * An unknown endpoint or role makes the cache ask on behalf of a stranger. Few such questions run at a time, networks take turns,
- * and a network has few questions that find nothing (docs/design/proxy.md P12).
+ * An unknown endpoint or role makes the cache ask on behalf of a stranger. Few such questions run at a time, networks
+ * take turns, and a network has few questions that find nothing (docs/design/proxy.md P12).
  *
  * Pitfall: resolving only when a client connects. Disabling, suspending or deleting an endpoint also ends its
  * established connections, and its compute may go on for other endpoints of the branch. So endpoints with connections

@@ -79,7 +79,7 @@ const wakeRefusal = (status: number, { client_address, endpoint_id }: Admitted) 
   return status === 503 ? new WakeTimedOut({ endpoint_id }) : undefined
 }
 
-/** Answers of a control plane that does not know or cannot read the report. Repeating the report would not change them. */
+/** Answers of a control plane that does not know or cannot read the report. Repeating the report changes nothing. */
 const rejections: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501])
 
 const make = Effect.gen(function* () {

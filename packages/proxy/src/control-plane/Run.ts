@@ -14,7 +14,7 @@ export const nothing: Cancel = () => {}
 
 export type OnExit<A, E> = (exit: Exit.Exit<A, E>) => void
 
-/** Runs an effect until its end, or until it is cancelled. An effect that waits for nothing has ended when `Run` returns. */
+/** Runs an effect until it ends or is cancelled. An effect that waits for nothing has ended when `Run` returns. */
 export type Run = <A, E>(effect: Effect.Effect<A, E>, onExit: OnExit<A, E>) => Cancel
 
 /** Effects that run are interrupted when the scope closes. */

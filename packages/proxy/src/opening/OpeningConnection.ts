@@ -1,9 +1,9 @@
 /**
  * A connection on its way to RELAY: its client, what it waits for, what it holds, and how it ends.
  *
- * The connection has no fiber. Each stage calls the next one, at once if there is nothing to wait for. A stage that waits
- * leaves the connection a function that ends the wait. Events from outside, such as a client that leaves, the time limit
- * or a drain, call `end`.
+ * The connection has no fiber. Each stage calls the next one, at once if there is nothing to wait for. A stage that
+ * waits leaves the connection a function that ends the wait. Events from outside, such as a client that leaves, the
+ * time limit or a drain, call `end`.
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"

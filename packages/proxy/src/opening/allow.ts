@@ -18,8 +18,8 @@ export const allow = (shared: SharedState, candidate: Candidate, onExit: OnExit<
 }
 
 /**
- * Counts and reports a refusal, and returns the answer to the client. `user` is the role that the client named, if any: the
- * text of a stranger until the client has authenticated.
+ * Counts and reports a refusal, and returns the answer to the client. `user` is the role that the client named, if any:
+ * the text of a stranger until the client has authenticated.
  */
 export const refuse = (
   shared: SharedState,

@@ -1,6 +1,6 @@
 /**
- * Walks the headers of typed protocol messages (one type byte, four length bytes) and skips their bodies. The walker sees
- * all relayed bytes, so it allocates nothing for a message whose body is not wanted.
+ * Walks the headers of typed protocol messages (one type byte, four length bytes) and skips their bodies. The walker
+ * sees all relayed bytes, so it allocates nothing for a message whose body is not wanted.
  *
  * Pitfall: assuming that chunks end where messages end. A chunk may end inside a header or a body; between two chunks
  * the walker keeps how much of either is missing.

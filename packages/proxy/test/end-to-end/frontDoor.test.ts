@@ -33,7 +33,7 @@ const spellings = [
   ...["x".repeat(4_000), "*", "%", "all", "replication", "+narthex_writer", "@users", "/^narthex", "\\narthex"]
 ]
 
-/** The answer to a client that sends a startup packet and waits. After its request for a proof the proxy sends nothing. */
+/** The answer to a client that sends a startup packet and waits: nothing follows the request for a proof. */
 const answerTo = (port: number, user: string, ...more: ReadonlyArray<readonly [string, string]>) =>
   Effect.promise(async () => {
     const socket = open(port)
