@@ -8,9 +8,8 @@
  *
  * Without a control group the processes of computes have a lower priority, and nothing is divided between organizations.
  *
- * Pitfall: moving a process that runs. Its children stay in the former group, and during the move version 2 of the
- * kernel's groups stops every start of a program on the machine. So a process enters its group before it becomes its
- * program (`startingProcess`).
+ * Pitfall: moving a process that runs. Its children stay in the former group, and in version 2 the move stops every
+ * start of a program on the machine. So a process enters its group before it becomes its program (`startingProcess`).
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
