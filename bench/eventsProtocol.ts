@@ -16,8 +16,8 @@ export interface Served {
   /** Publishes this number of events to each organization, at once. */
   readonly publish: (events: number) => Promise<unknown>
   /**
-   * The usage of a server that is a program of its own: CPU time since its start in microseconds, and RSS in bytes. Left
-   * out: the server is the process that serves it.
+   * The usage of a server that is a program of its own: CPU time since its start in microseconds, and RSS in bytes.
+   * Left out: the server is the process that serves it.
    */
   readonly own?: { readonly cpu: () => number; readonly memory: (after: Collection) => number }
 }

@@ -227,7 +227,7 @@ for (const kind of [0, 1] as const) {
       )
 
       it.effect(
-        "as many readers as callers may make who may not write, at their limits, leave a writer its sessions",
+        "the most readers that callers who may not write can make, all at their limits, leave a writer its sessions",
         () =>
           Effect.gen(function* () {
             const readers = Array.from({ length: 20 }, (_, n) => minted(`reader${n}`, "read_only"))

@@ -16,7 +16,7 @@ const Issue = Schema.Struct({
 export class ApiRefused extends Schema.TaggedError<ApiRefused>()("ApiRefused", {
   status: Schema.Int,
   code: Schema.String,
-  /** For people; pages show it. */
+  /** The sentence for people, which pages show. */
   detail: Schema.String,
   request_id: Schema.optionalKey(Schema.String),
   errors: Schema.optionalKey(Schema.Array(Issue))
@@ -31,7 +31,7 @@ export class ApiRefused extends Schema.TaggedError<ApiRefused>()("ApiRefused", {
   }
 }
 
-/** No answer, or none that can be read. */
+/** The API did not answer, or its answer could not be read. */
 export class ApiUnreachable extends Schema.TaggedError<ApiUnreachable>()("ApiUnreachable", {
   reason: Schema.Defect()
 }) {

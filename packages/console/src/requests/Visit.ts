@@ -77,7 +77,7 @@ export const inOrganizationReading = <A>(
     Effect.gen(function* () {
       const asked = yield* askedIn
       const wanted = asked.param("org_id")
-      // By the cookie, whose token may be older than what the API says. For another organization nothing is read.
+      // Decided by the cookie, whose token may be older than the API's answer. For another organization nothing is read.
       const early = wanted === session.org_id ? yield* Effect.forkChild(read(asked), { startImmediately: true }) : null
       const visit = yield* visitOf(session, asked, frameWanted)
       const { frame } = visit

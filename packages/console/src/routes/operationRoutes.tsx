@@ -22,7 +22,7 @@ import { OperationsPage } from "../views/project/Operations.tsx"
 import { queryOf } from "../views/queryOf.ts"
 import { page } from "../web/answer.tsx"
 
-/** So many are on a page. */
+/** The number of operations on a page. */
 const limit = 50
 
 const statusOf = Schema.decodeUnknownOption(OperationStatus)
@@ -57,7 +57,7 @@ const readOperations = ({ params, query }: ProjectAsked) => {
   )
 }
 
-/** For names and the choices of the filter. */
+/** The parts of the project for names and the choices of the filter. */
 const parts = ["branches", "endpoints"] as const
 
 const operationsPage = Effect.fnUntraced(function* (

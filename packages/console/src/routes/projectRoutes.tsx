@@ -24,7 +24,7 @@ import { PasswordPage } from "../views/project/Password.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-/** So many operations are on the overview. */
+/** The number of operations on the overview. */
 const newest = 6
 
 const parts = ["branches", "endpoints", "operations", "ip_allow"] as const

@@ -59,7 +59,7 @@ const failed = (failure: SignInFailed) =>
 /** The name of an attempt's cookie: the beginning of its state, which the provider sends back. */
 const attemptNamed = (state: string | null): string => /^[\w-]{43}$/.exec(state ?? "")?.[0].slice(0, 12) ?? "unknown"
 
-/** So many attempts may be open. Their cookies are in the head of every request, which has a bound. */
+/** The most attempts that may be open. Their cookies are in the head of every request, which has a bound. */
 const mostAttempts = 5
 
 const begin = Effect.gen(function* () {

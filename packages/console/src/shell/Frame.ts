@@ -2,7 +2,7 @@
 import type { DateTime } from "effect"
 import type { ThemeChoice } from "../web/theme.ts"
 
-/** So many projects or branches are in a menu; the palette has more. */
+/** The number of projects or branches in a menu; the palette has more. */
 export const inMenu = 30
 
 export interface Frame {

@@ -13,7 +13,7 @@ export interface FeedItem {
 
 export interface FeedProps {
   readonly items: ReadonlyArray<FeedItem>
-  /** For a live region. */
+  /** The id of the feed, for a live region. */
   readonly id: string
 }
 

@@ -106,7 +106,7 @@ const script =
 
 const settings = ["log_min_error_statement=panic", "archive_mode=off"].flatMap((setting) => ["-c", setting])
 
-/** Gives stopped data a new secret of the cluster. They belong to `identity` meanwhile. */
+/** Gives stopped data, which belong to `identity`, a new secret of the cluster. */
 const giveSecret = Effect.fn("giveSecret")(function* (
   cluster: Cluster,
   data: string,

@@ -10,7 +10,7 @@ const placeOf = (lsn: string): bigint | undefined => {
   return high === undefined || low === undefined ? undefined : BigInt(`0x${high}`) * half + BigInt(`0x${low}`)
 }
 
-/** More are not copied: with segments of 4 MB this is 4 TB. */
+/** The most segments of a copy: 4 TB with segments of 4 MB. */
 const most = 2 ** 20
 
 export interface Stretch {

@@ -106,7 +106,7 @@ export const diskRoom = ({ reserve, share, space }: Disk) => {
       const take = Effect.gen(function* () {
         const { left, ...disk } = yield* look
         if (!mayTake(taken, left, disk)) return yield* new DiskShareTaken({ taken, left })
-        // Without knowing what the organization takes, only while there is room for all.
+        // If the organization's usage is not known, the copy needs ample room.
         const hasRoom = isKnown ? mayTake(taken, left - underWay, disk) : isAmple(left - underWay, disk)
         if (!hasRoom) {
           return yield* new NoRoomNow({ reason: "Other copies take the free disk space; this one waits for them." })

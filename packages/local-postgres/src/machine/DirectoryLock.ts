@@ -44,8 +44,10 @@ const take = (file: string) =>
   })
 
 /**
- * Creates the file with mode 0600: a user who can open it can lock it. Only when it is missing, because closing any
- * descriptor of a file releases every POSIX lock that this process has on it.
+ * Creates the file if it is missing, with mode 0600: a user who can open it can lock it.
+ *
+ * Pitfall: opening a file that exists. Closing any descriptor of a file releases every POSIX lock of this process on
+ * it.
  */
 const make = (file: string) => {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))

@@ -17,7 +17,7 @@ interface Known {
   readonly cluster: string | undefined
 }
 
-/** By pid. */
+/** Processes by pid. */
 const known = new Map<number, Known>()
 
 /** The text of a file; empty if there is none. */

@@ -59,7 +59,7 @@ export const openSlices = (directory: string) =>
       })
   })
 
-/** How often processes are moved: those that move may start others meanwhile. */
+/** The most rounds of moving processes: processes may start others before they are moved. */
 const rounds = 20
 
 const divide = (directory: string): Slices => {

@@ -29,7 +29,7 @@ interface Listener {
   readonly isAwaited: boolean
 }
 
-/** The longest that a start may take. Without other work on the machine it takes 10 ms. */
+/** The longest time of a start, which takes 10 ms on an idle machine. */
 const startsWithin = "30 seconds"
 
 const makeStarter = () => {
@@ -170,7 +170,7 @@ export interface Server {
 /**
  * Starts a server, which outlives this process, and returns once its program runs.
  *
- * Pitfall: reading from its command line whether it has ended. While one program replaces another, it has none.
+ * Pitfall: reading from its command line whether it has ended. A process has none while it replaces its program.
  */
 export const startServer = (program: Program & { readonly log: string }): Effect.Effect<Server, LocalPostgresError> =>
   inTime(({ start }, begun) =>

@@ -32,7 +32,7 @@ const partsOf = (text: string) => {
 
 type Parts = ReturnType<typeof partsOf>
 
-/** Instead of a code, which the driver does not give. */
+/** Stands for a code, because the driver gives none. */
 const noTls = "no TLS"
 
 /** SQLSTATE (Postgres, appendix A) or the code of the socket → what to correct. */
@@ -52,7 +52,7 @@ const toCorrect: Readonly<Record<string, (parts: Parts, said: string) => string>
     `Postgres on ${address} accepts no changes from the user "${user}": it is a standby, or the user is read-only. Name the primary and a user who may write.`
 }
 
-/** The same → what may pass. */
+/** SQLSTATE or the code of the socket → a failure that may pass. */
 const toWaitFor: Readonly<Record<string, (parts: Parts) => string>> = {
   ENOTFOUND: ({ host }) => `the host "${host}" cannot be resolved. Correct the URL, or check DNS.`,
   EAI_AGAIN: ({ host }) => `the host "${host}" cannot be resolved. Correct the URL, or check DNS.`,

@@ -19,7 +19,7 @@ import { type Ask, limited } from "./Attempt.ts"
 const pipelines = ["keys", "sessions", "projects", "events"] as const
 export type Pipeline = (typeof pipelines)[number]
 
-/** More than ever wait at once. The driver sends at most 128 of them ahead of their answers. */
+/** A bound above any number of waiting reads. The driver sends at most 128 of them ahead of their answers. */
 const most = 10_000
 
 type Options = Omit<PgPool.Config, "multiplex" | "multiplexConcurrency" | "maxConnections">

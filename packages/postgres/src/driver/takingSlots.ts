@@ -3,7 +3,7 @@
  * are taken, the credentials that wait are served in turn.
  *
  * Connections are what requests compete for: a request that waits for a lock holds one. The platform's own work takes no slot,
- * and finds the connections that are none.
+ * and has the connections beyond the slots.
  *
  * Pitfall: taking a slot inside a transaction. It has its connection, and would wait for a slot that it holds itself.
  */

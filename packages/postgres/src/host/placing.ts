@@ -14,7 +14,7 @@ export interface Place {
   readonly schema: string
 }
 
-/** Run on a connection of this package, whose search path leads to the tables. */
+/** The place of this package's tables, read on its own connection, whose search path leads to them. */
 export const whereItIs = `
 select (select system_identifier::text from pg_control_system()) as system, d.oid as database, c.oid as relation,
   quote_ident(n.nspname) as schema

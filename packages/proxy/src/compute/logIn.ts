@@ -35,7 +35,7 @@ export interface KeyLogin {
   readonly notices: ReadonlyArray<Buffer>
 }
 
-/** A login that has begun, with what it has learned of the server. */
+/** A login that has begun, and whether the server has proved itself. */
 class ScramLogin implements Login {
   readonly startup: Buffer
   readonly #client: ScramClient

@@ -94,7 +94,7 @@ export const makeEndpointCache = (
     const control = yield* ControlPlane
     const flights = yield* makeSingleFlight<Located, ResolveError>()
     const known = new Map<EndpointId, Located>()
-    /** By endpoint and role. */
+    /** Verifiers by endpoint and role. */
     const verifiers = new Map<string, string>()
     const missed = new Buckets(misses, missesBurst)
     const turns = PartitionedSemaphore.makeUnsafe<string>({ permits: lookUps })
@@ -139,7 +139,7 @@ export const makeEndpointCache = (
       remember(located)
       if (disabled) return cutAll(endpoint_id)
       const group = watched.get(endpoint_id)
-      // As nearly always, so that a new connection does not look at all others.
+      // The usual case, in which a new connection does not look at all others.
       if (group === undefined || (current_state !== "idle" && (latest === null || latest <= group.least))) return
       group.least = Number.POSITIVE_INFINITY
       for (const { cut, generation, since } of [...group.those]) {

@@ -9,7 +9,7 @@ import { Effect, Exit, FiberSet, Option, type Scope } from "effect"
 /** Ends a wait, whose outcome is not reported then. */
 export type Cancel = () => void
 
-/** For what is over already. */
+/** The cancel of a wait that is over already. */
 export const nothing: Cancel = () => {}
 
 export type OnExit<A, E> = (exit: Exit.Exit<A, E>) => void

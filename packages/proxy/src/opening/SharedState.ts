@@ -34,14 +34,14 @@ export interface SharedState {
   readonly handedOver: Buckets
   readonly handedOverInAll: Buckets
   readonly limiter: ConnectionLimiter
-  /** From it derive the verifiers of roles that have none. */
+  /** The secret from which the verifiers of unknown roles derive. */
   readonly decoySecret: Buffer
   readonly audit: AuditTrail
   readonly refusals: RefusalReports
   readonly connections: Connections
   /** The time limit of everything up to the proof. */
   readonly deadlines: Deadlines
-  /** Runs what a connection needs a fiber for. */
+  /** Runs the work of connections that needs a fiber. */
   readonly run: Run
   /** Has the registry of metrics and the loggers. */
   readonly context: Context.Context<never>

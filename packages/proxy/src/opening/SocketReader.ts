@@ -26,8 +26,8 @@ export class SocketReader {
   }
 
   /**
-   * Reads until the parser returns a value, which `done` gets; `undefined` if the connection ends before. Not called
-   * after a cancel.
+   * Reads until the parser returns a value, and passes it to `done`; `undefined` if the connection ends before. After a
+   * cancel `done` is not called.
    */
   read<A>(parse: (queue: ByteQueue) => A | undefined, done: (parsed: A | undefined) => void): Cancel {
     const parsed = parse(this.#queue)

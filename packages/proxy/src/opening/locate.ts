@@ -24,7 +24,7 @@ export interface Asker extends Named {
   readonly peer: Address
   /** When it began to ask, in milliseconds of the monotonic clock. */
   readonly since: number
-  /** As it was sent, in latin1. `role` of `Named` has it only in the form of a minted one. */
+  /** The user name as it was sent, in latin1. `Named.role` is set only for the form of a minted role. */
   readonly user: string
   readonly startup: Startup
 }

@@ -13,7 +13,7 @@ const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connec
 export const addRelayed = (context: Context.Context<never>, change: 1 | -1): void =>
   relayed.modifyUnsafe(change, context)
 
-/** One counter for each event. With its attribute given to it, its key is not made for each update. */
+/** Counters by event. A counter that has its attribute builds no key at each update. */
 const counters = new Map<string, Metric.Counter<number>>()
 
 const counterOf = (event: string) => {

@@ -138,7 +138,7 @@ export class Relay {
   }
 
   /**
-   * Ends the session with a FATAL at the next message boundary. Without a boundary within 2 s, closes it without one.
+   * Ends the session with a FATAL at the next message boundary, or without a FATAL if there is no boundary within 2 s.
    */
   cut(fatal: Buffer): void {
     if (this.#fatal !== undefined || this.#ended) return

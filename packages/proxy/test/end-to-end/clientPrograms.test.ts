@@ -199,7 +199,7 @@ describe.each(clients)("$name behind two proxies", { tags: ["openssl"] }, ({ log
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())
 
-  describe("in each of its ways", { tags: [...tags] }, () => {
+  describe("each way to connect", { tags: [...tags] }, () => {
     it.live("logs in to both types of endpoint, and cancels at the proxy that does not hold the session", () =>
       Effect.gen(function* () {
         const { control, port: own } = yield* harness(cluster, { tls: yield* certificate("db.test") })

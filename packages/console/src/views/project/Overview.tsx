@@ -40,7 +40,7 @@ export interface OverviewPageProps extends ProjectPageProps {
   readonly form_token: string
 }
 
-/** So many branches are shown; of more, the card links to all. */
+/** The number of branches in the card, which links to all of them. */
 const shownBranches = 8
 
 export const OverviewPage = (props: OverviewPageProps) => {
