@@ -77,7 +77,7 @@ export const inOrganizationReading = <A>(
     Effect.gen(function* () {
       const asked = yield* askedIn
       const wanted = asked.param("org_id")
-      // Decided by the cookie, whose token may be older than the API's answer. For another organization nothing is read.
+      // The cookie decides, although its token may be older than the answer. For another organization nothing is read.
       const early = wanted === session.org_id ? yield* Effect.forkChild(read(asked), { startImmediately: true }) : null
       const visit = yield* visitOf(session, asked, frameWanted)
       const { frame } = visit
@@ -88,7 +88,7 @@ export const inOrganizationReading = <A>(
     })
   )
 
-/** The same for a request that reads nothing before it is known to be the organization's, as a form. */
+/** As `inOrganizationReading`, for a request that reads nothing beside the frame, such as a form. */
 export const inOrganization = (handler: (visit: Visit) => Answer) => inOrganizationReading(nothing, handler)
 
 /** A page without an organization in its path; it uses the active one. */

@@ -41,7 +41,7 @@ const filterIn = (query: URLSearchParams) => {
   }
 }
 
-/** The same for the form and the links of the page. */
+/** The filter for the form and the links of the page. */
 const shownOf = ({ action, branch_id, endpoint_id, status }: ReturnType<typeof filterIn>) =>
   ({
     status: status ?? "",

@@ -33,7 +33,7 @@ const notifications = (cluster: Cluster) =>
     return sizes.reduce((sum, size) => sum + size, 0)
   })
 
-/** A session that listens and has a transaction open holds up the queue: what it has not read is kept for it. */
+/** Ends sessions that listen and have a transaction open: the queue keeps all notifications that they have not read. */
 const endListeners = (cluster: Cluster) =>
   asSupervisor(
     cluster,

@@ -83,7 +83,7 @@ const cachesFor = (user: PostgresUser): ReadonlyArray<string> =>
     ? ["/var/cache/narthex", join(tmpdir(), "narthex-cache"), "/tmp/narthex-cache"]
     : [join(homedir(), ".cache", "narthex"), join(tmpdir(), `narthex-cache-${user.owner.uid}`)]
 
-/** Creates the cache directory. Refuses one of another user, who may have created it first in a shared directory. */
+/** Creates the cache directory. Refuses a directory of another user, who may have been first in a shared directory. */
 const openCache = Effect.fnUntraced(function* (directory: string, user: PostgresUser) {
   const status = yield* attempt(`Making ${directory}`, async () => {
     const made = await mkdir(directory, { recursive: true, mode: 0o755 })

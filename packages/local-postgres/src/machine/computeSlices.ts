@@ -150,7 +150,7 @@ const leave = ({ entering, group }: Slice): void => {
   else entering.delete(group)
 }
 
-/** Removes the groups of organizations for which nothing runs any more. The kernel keeps those that have processes. */
+/** Removes the groups of organizations for which nothing runs any more. The kernel keeps groups that have processes. */
 const removeEmpty = ({ computes, entering }: Slices): void => {
   const groups = readdirSync(computes, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   for (const group of groups.map(({ name }) => join(computes, name)))

@@ -2,10 +2,10 @@
  * Work inside a transaction that a host has begun on its own connection (docs/design/events.md E40 to E46).
  *
  * 1. A savepoint, which the server refuses outside of a transaction.
- * 2. One statement reads where the connection is and what it is set to, and sets what this package's statements rely on,
- *    for the transaction alone. A transaction that cannot keep their promises is refused.
+ * 2. One statement reads the place and the settings of the connection, and makes the settings that this package's
+ *    statements need, for the transaction alone. A transaction that cannot keep their promises is refused.
  * 3. The work. Its statements run one after the other: a driver may not accept a second one before the first is over.
- * 4. The settings of the host again, and the savepoint is released; or a rollback to it, which restores them too.
+ * 4. The settings of the host are restored and the savepoint is released; or a rollback to the savepoint restores them.
  *
  * The transaction is never ended here, and nothing is repeated: the host does both.
  *

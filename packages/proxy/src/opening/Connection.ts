@@ -70,7 +70,7 @@ const accept = (client: OpeningConnection, then: (peer: Address) => void) => {
   })
 }
 
-/** ROUTE, and what follows it. */
+/** ROUTE and the later stages. */
 const reach = (client: OpeningConnection, peer: Address, opened: Startup) => {
   const routed = route(opened, servernameOf(client.socket), client.shared.domain)
   if (Result.isFailure(routed)) return client.end(unroutable(routed.failure))

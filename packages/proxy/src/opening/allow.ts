@@ -1,4 +1,4 @@
-/** ALLOW (docs/design/proxy.md P12): the check of a client's address, and what follows a refusal. */
+/** ALLOW (docs/design/proxy.md P12): the check of a client's address, and the report of a refusal. */
 import { isRoleName, type RefusalReason } from "@narthex/core"
 import { Exit, Result } from "effect"
 import type { Admitted, Candidate, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"

@@ -31,7 +31,7 @@ const counterOf = (event: string) => {
 /** Counts one event: a stage that a connection passed, or the reason why it ended. */
 export const count = (event: string): Effect.Effect<void> => Metric.update(counterOf(event), 1)
 
-/** The same for code that is no fiber. */
+/** As `count`, for code that is no fiber. */
 export const countIn = (context: Context.Context<never>, event: string): void =>
   counterOf(event).updateUnsafe(1, context)
 

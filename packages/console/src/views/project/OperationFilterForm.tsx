@@ -32,7 +32,7 @@ const choicesOf = (all: string, words: Readonly<Record<string, string>>) => [
 
 export const isFiltered = (filter: OperationFilterShown): boolean => Object.values(filter).some((it) => it !== "")
 
-/** The names by id, and the one that is chosen: it may be deleted, or older than those that are read. */
+/** The names by id, and the chosen id, whose object may be deleted, or older than the objects that were read. */
 const withChosen = (names: Readonly<Record<string, string>>, chosen: string): Readonly<Record<string, string>> =>
   chosen === "" || Object.hasOwn(names, chosen) ? names : { ...names, [chosen]: shortId(chosen) }
 

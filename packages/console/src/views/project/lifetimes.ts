@@ -38,7 +38,7 @@ export const suspendTimeouts: ReadonlyArray<Option> = [
 export const suspendTimeoutLabel = (seconds: number): string =>
   suspendTimeouts.find(({ value }) => value === `${seconds}`)?.label ?? `${seconds} seconds`
 
-/** The options, and the present value if it is none of them. */
+/** The options, and the present value if no option has it. */
 export const suspendTimeoutChoices = (seconds: number): ReadonlyArray<Option> =>
   suspendTimeouts.some(({ value }) => value === `${seconds}`)
     ? suspendTimeouts
