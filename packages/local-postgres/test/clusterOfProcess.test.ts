@@ -62,23 +62,21 @@ describe("the cluster of a process", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect(
-    "the cluster is in the arguments of a postmaster, also while it is `nice`, and in the title of a session",
-    () =>
-      Effect.gen(function* () {
-        const { has, of } = yield* machine
-        has(10, { command: postmaster })
-        has(11, { command: `nice\0-n\x005\0${postmaster}`, name: "nice" })
-        has(12, { command: "postgres: narthex-2: writer postgres [local] SELECT" })
-        has(13, { command: "postgres: writer narthex-2: [local] SELECT" })
-        assert.deepStrictEqual([10, 11, 12, 13, 14].map(of), [
-          "narthex-1",
-          "narthex-1",
-          "narthex-2",
-          undefined,
-          undefined
-        ])
-      }).pipe(Effect.scoped)
+  it.effect("the cluster is in the arguments of a postmaster, also a `nice` one, and in the title of a session", () =>
+    Effect.gen(function* () {
+      const { has, of } = yield* machine
+      has(10, { command: postmaster })
+      has(11, { command: `nice\0-n\x005\0${postmaster}`, name: "nice" })
+      has(12, { command: "postgres: narthex-2: writer postgres [local] SELECT" })
+      has(13, { command: "postgres: writer narthex-2: [local] SELECT" })
+      assert.deepStrictEqual([10, 11, 12, 13, 14].map(of), [
+        "narthex-1",
+        "narthex-1",
+        "narthex-2",
+        undefined,
+        undefined
+      ])
+    }).pipe(Effect.scoped)
   )
 
   it.effect("the command line is read once: the lock of the memory of a process that yields may be held", () =>
