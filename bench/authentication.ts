@@ -51,7 +51,7 @@ const measure = async (postmaster: number, { asked, server }: Way): Promise<Meas
   const before = [await server.cpu(), backendsOf(postmaster)] as const
   const { requests, seconds: took } = await load(server.port, asked, connections, seconds)
   const after = [await server.cpu(), backendsOf(postmaster)] as const
-  // Without those that have ended meanwhile, and without workers that were started for a while.
+  // A backend that ended during the load, or began in it, is not counted.
   const backends = [...after[1]].reduce((sum, [pid, time]) => sum + time - (before[1].get(pid) ?? time), 0)
   return { rate: requests / took, cpu: (after[0] - before[0]) / requests, backends: backends / requests }
 }

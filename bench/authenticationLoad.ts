@@ -32,7 +32,7 @@ export type ServerOptions = { readonly store: Store } & (
 
 export interface Server {
   readonly port: number
-  /** What may call it, of a peer, which makes its own. */
+  /** The credentials of a peer, which makes its own. */
   readonly tokens: ReadonlyArray<string>
   /** CPU time since the start, in microseconds. */
   readonly cpu: () => Promise<number>

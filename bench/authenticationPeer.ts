@@ -2,7 +2,8 @@
  * better-auth on `node:http`, with its plugins for API keys and bearer tokens, over Postgres. It verifies the credential of
  * each request and answers with what it knows of the caller, without rate limits and telemetry.
  *
- * It is no dependency, see `libraryBetterAuth.ts`. Its folder also has `pg`, the driver that its adapter is for.
+ * better-auth is no dependency, see `libraryBetterAuth.ts`. Its folder also has `pg`, the driver that its adapter is
+ * for.
  */
 import { randomBytes } from "node:crypto"
 import { createServer } from "node:http"

@@ -68,10 +68,10 @@ export const withProjects = `
   insert into project select o.id || '-' || n, o.id, 'bench', 'local', 'branch', now(), now(), null
   from organization o, generate_series(1, 3) n`
 
-/** What a new rule of an allowlist reads first, after the credential. */
+/** The first read of a new rule of an allowlist, after the credential. */
 const projectStatement = "select * from project where id = $1"
 
-/** What it then does in one transaction, as the real server does it. */
+/** The changes of a new rule in one transaction, as the real server makes them. */
 const addChanges = [
   `insert into ip_allowlist as list (project_id, version) values ($1, 1)
    on conflict (project_id) do update set version = list.version + 1 returning version`,
@@ -87,7 +87,7 @@ const addChanges = [
      at timestamptz, internal boolean, data jsonb)`
 ]
 
-/** What follows a commit with events, once for those that were committed meanwhile. */
+/** The statements after a commit with events, once for all commits until then. */
 export const sequenceStatement = "select event_sequence($1) as n"
 export const tailStatement = "select * from event_log where pos > $1 order by pos limit $2"
 

@@ -1,4 +1,4 @@
-/** What is measured of an authenticated request: of bare servers, of the real one, and of peers. */
+/** The measured ways of an authenticated request: bare servers, the real one, and peers. */
 import { Database, migrate } from "@narthex/postgres"
 import { Effect, Schedule } from "effect"
 import { type Asked, type Server, type ServerOptions, type Store, startServer } from "./authenticationLoad.ts"
@@ -30,7 +30,7 @@ export interface Way {
 /** The real servers, by what their ways are called after. */
 type Servers = Readonly<Record<string, Server>>
 
-/** What takes turns with the server: that of another checkout, and better-auth in its folder. Empty: neither. */
+/** Servers that take turns with the real one: that of another checkout, and better-auth. An empty text: left out. */
 interface Others {
   readonly checkout: string
   readonly folder: string
@@ -80,7 +80,7 @@ const own = (options: ServerOptions, of?: string) =>
     ({ stop }) => Effect.promise(stop)
   )
 
-/** What is asked with one kind of credential, of bare servers and of the real ones. */
+/** The requests with one kind of credential, to bare servers and to the real ones. */
 const waysOf = (
   credentials: Credentials,
   { bareStore: store, keys, servers }: { readonly keys: number; readonly servers: Servers; readonly bareStore: Store }

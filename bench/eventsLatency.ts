@@ -40,7 +40,7 @@ const follow = async (port: number, token: string) => {
 
 const quantile = (sorted: ReadonlyArray<number>, q: number) => sorted[Math.floor((sorted.length - 1) * q)] ?? Number.NaN
 
-/** What test runs share: a Postgres server, and the API process. */
+/** The resources that runs share: a Postgres server, and the API process. */
 const resources = Effect.acquireRelease(
   Effect.promise(async () => {
     const server = await ResourceServer.start({ postgres, programs })

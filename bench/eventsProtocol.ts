@@ -16,8 +16,8 @@ export interface Served {
   /** Publishes this number of events to each organization, at once. */
   readonly publish: (events: number) => Promise<unknown>
   /**
-   * What a server that is a program of its own has used: CPU time since its start in microseconds, and RSS in bytes. Left out:
-   * the server is the process that serves it.
+   * The usage of a server that is a program of its own: CPU time since its start in microseconds, and RSS in bytes.
+   * Left out: the server is the process that serves it.
    */
   readonly own?: { readonly cpu: () => number; readonly memory: (after: Collection) => number }
 }
@@ -68,7 +68,7 @@ export const startServer = async (kind: ServerKind, organizations: number, socke
     cpu: async (): Promise<number> => ask({ cpu: true }),
     /** RSS in bytes, after a collection. */
     memory: async (after: Collection): Promise<number> => ask({ memory: after }),
-    /** It ends by itself, with the program that it has started. */
+    /** The server then ends by itself, with the program that it has started. */
     stop: () => child.disconnect()
   }
 }

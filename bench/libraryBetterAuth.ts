@@ -1,9 +1,9 @@
 /**
- * better-auth with its plugin for API keys: in memory, without rate limits and telemetry. A process of its own, because
- * what it leaves for the collector would be paid by the next turn of another. The parent asks for each turn.
+ * better-auth with its plugin for API keys: in memory, without rate limits and telemetry. A process of its own,
+ * because the next turn of another library would pay for its garbage. The parent asks for each turn.
  *
- * It is no dependency, because its packages ask for versions of each other that npm resolves only when all are named. It
- * is loaded from a folder in which it was installed, and what is used of it is written here.
+ * better-auth is no dependency, because its packages ask for versions of each other that npm resolves only when all are
+ * named. The library is loaded from a folder in which it was installed. The types that are used are written here.
  */
 import { randomBytes } from "node:crypto"
 import { createRequire } from "node:module"

@@ -1,4 +1,4 @@
-/** What one match against an allowlist costs, by its number of rules: nanoseconds on this thread. */
+/** The cost of one match against an allowlist, by its number of rules: nanoseconds on this thread. */
 import { ProjectId } from "@narthex/core"
 import { compile, covers } from "../packages/proxy/src/allowlist/Allowlist.ts"
 import { parsePeer } from "../packages/proxy/src/networks/Address.ts"

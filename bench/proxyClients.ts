@@ -1,4 +1,4 @@
-/** What the clients of `bench/proxy.ts` do: pgbench, COPY, sessions that do nothing, and clients that are refused. */
+/** The clients of `bench/proxy.ts`: pgbench, COPY, idle sessions, and clients that are refused. */
 import { execFile } from "node:child_process"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"

@@ -21,7 +21,7 @@ import { role, verifierOf } from "../packages/proxy/test/support/credentials.ts"
 
 export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
 const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")
-/** Its project lists none of the addresses of this machine. */
+/** The endpoint of a project whose allowlist has no address of this machine. */
 export const closed_endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0se")
 const closed_project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0se")
 

@@ -149,7 +149,7 @@ default_pool_size = 80
 server_reset_query =
 `
   )
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
   const identity = process.getuid?.() === 0 ? { uid: id("-u"), gid: id("-g") } : {}
   return startProgram("PgBouncer", path, [file], port, identity)

@@ -1,4 +1,6 @@
-/** What `bench/check.ts` compares: each benchmark prints its costs as multiples of a limit of the same run. */
+/**
+ * The ratios that `bench/check.ts` compares: each benchmark prints its costs as multiples of a limit of the same run.
+ */
 
 const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN
 

@@ -1,5 +1,5 @@
 /**
- * What a test against a simulation costs: the world, a session, and time that passes in it without events.
+ * The cost of a test against a simulation: the world, a session, and time that passes in it without events.
  *
  * `node --conditions=source bench/simulate.ts [rounds]`. The bare limits are a control plane in memory, and Effect's own
  * test clock with as many sleeps, of as many fibers, as the simulation ends in the same time.

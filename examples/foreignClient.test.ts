@@ -11,7 +11,7 @@ import { keySettings, MemoryServer } from "./memoryServer.ts"
 
 const root = resolve(import.meta.dirname, "..")
 
-/** What a program of Node prints, which must succeed. The server runs in this process, so nothing blocks it. */
+/** Returns the output of a program of Node, which must succeed. The server runs in this process: nothing may block. */
 const ran = (args: ReadonlyArray<string>, variables: Record<string, string> = {}) =>
   Effect.promise(() => {
     const child = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...variables } })

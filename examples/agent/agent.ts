@@ -4,7 +4,7 @@
  */
 import { type ControlPlane, isNarthexError } from "narthex"
 
-/** What the person does once: a key for the agent, which ends by itself. */
+/** The person's part, once: creates a key for the agent, which expires by itself. */
 export const keyForAgent = async (person: ReturnType<ControlPlane["client"]>, project_id: string): Promise<string> => {
   const made = await person.apiKeys.create({
     name: "agent",

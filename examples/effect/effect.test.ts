@@ -18,7 +18,7 @@ const serving = Effect.gen(function* () {
 })
 
 describe("a service on Effect's router", () => {
-  it.live("it serves the API below its path, and asks the control plane about its own callers", () =>
+  it.live("the service serves the API below its path, and asks the control plane about its own callers", () =>
     Effect.gen(function* () {
       const { baseUrl, client } = yield* serving
       yield* Effect.promise(async () => {
@@ -42,7 +42,7 @@ describe("a service on Effect's router", () => {
     }).pipe(Effect.provide(layerService(0)))
   )
 
-  it("its end ends the event streams first, and does not wait for their clients", async () => {
+  it("the end of the service ends the event streams first, and does not wait for their clients", async () => {
     const scope = Scope.makeUnsafe()
     const service = await Effect.runPromise(Layer.buildWithScope(layerService(0), scope))
     const { baseUrl, credential } = await Effect.runPromise(Effect.provideContext(serving, service))

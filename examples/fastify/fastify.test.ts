@@ -39,7 +39,7 @@ const signedIn = async (cp: ControlPlane, baseUrl: string) => {
 }
 
 describe("a Fastify service", () => {
-  it("it serves the API with bodies, and asks the control plane about its own callers", () =>
+  it("the service serves the API with bodies, and asks the control plane about its own callers", () =>
     serving(async (cp, baseUrl) => {
       const client = await signedIn(cp, baseUrl)
       const { project } = await client.projects.create({ name: "shop" })

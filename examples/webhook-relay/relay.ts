@@ -1,5 +1,5 @@
 /**
- * Sends the events of an organization to a webhook, each at least once and in order. What was delivered last is kept, so
+ * Sends the events of an organization to a webhook, each at least once and in order. The last delivered id is kept, so
  * the relay continues after a restart, and a receiver that is down for an hour gets everything afterwards.
  */
 import { createHmac } from "node:crypto"
@@ -18,7 +18,7 @@ export interface RelayOptions {
   /** The receiver compares the signature, and drops an event whose id it has seen. */
   readonly secret: string
   readonly bookmark: Bookmark
-  /** What to do where events are missing: they were older than the log retains them. */
+  /** Called where events are missing, because the log retains them no longer. */
   readonly onGap: (reason: string) => Promise<void>
   readonly signal: AbortSignal
   /** Milliseconds before the first repetition of a delivery; each further pause doubles, up to a minute. */

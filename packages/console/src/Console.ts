@@ -1,8 +1,6 @@
 /**
- * The whole console: its routes on the given router, and the services behind them.
- *
- * It is a client of the API like any other. The session is in the browser's cookie, so instances share only the cookie
- * key.
+ * The whole console: its routes on the given router, and the services behind them. The console is a client of the API
+ * like any other. The session is in the browser's cookie, so instances share only the cookie key.
  */
 import { NarthexClient } from "@narthex/api"
 import { Layer } from "effect"

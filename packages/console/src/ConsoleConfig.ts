@@ -19,7 +19,7 @@ export interface SignInProvider {
 export interface ConsoleConfig {
   /** Base URL of the API, without `/v1`. */
   readonly api_url: string
-  /** What sends the calls, when it is not `fetch`: in the process of the API, `DirectApi` of `@narthex/http`. */
+  /** The client that sends the calls. Default: `fetch`. In the process of the API: `DirectApi` of `@narthex/http`. */
   readonly api_client?: HttpClient.HttpClient | undefined
   /** The documentation of the API, as browsers reach it. Default: `/docs` of `api_url`. */
   readonly docs_url?: string

@@ -5,10 +5,10 @@ import { Api } from "./support/Api.ts"
 import { layerTestConsole } from "./support/Console.ts"
 import { go, withProject } from "./support/projectVisit.ts"
 
-/** Of every page: who is signed in, the organizations to switch to, how many invitations wait. */
+/** The call of every page: who is signed in, the organizations to switch to, how many invitations are pending. */
 const frame = ["/v1/account"]
 
-/** Of a page with operations that other people began, as here: their names. */
+/** The call of a page with operations that other people began, as here: their names. */
 const people = (org: string) => `/v1/orgs/${org}/members`
 
 layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it) => {
@@ -19,7 +19,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
       const own = `/v1/projects/${project.id}`
       const branch = `/branches/${project.branch_id}`
       const endpoint = `/endpoints/${project.endpoint_id}`
-      /** Of every page of a project: itself, with the parts that the page shows. */
+      /** The calls of every page of a project: the frame, and the project with the parts that the page shows. */
       const inside = [...frame, `${own}/overview`]
       const expected: Readonly<Record<string, ReadonlyArray<string>>> = {
         [`${home}/projects`]: [...frame, "/v1/projects"],

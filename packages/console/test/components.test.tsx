@@ -78,7 +78,7 @@ describe("a table", () => {
 })
 
 describe("a dialog", () => {
-  it("what has to be typed is compared as text, also where it has characters of a pattern", () => {
+  it("the text to be typed is compared as text, also where it has characters of a pattern", () => {
     const html = render(<Dialog id="d" title="Delete?" action="/x" confirm="Delete" typed="a.b*(c)" />)
     const pattern = / pattern="([^"]+)"/.exec(html)?.[1] ?? ""
     const accepts = new RegExp(`^(?:${pattern})$`, "v")

@@ -69,7 +69,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("members", (it) => {
     })
   )
 
-  it.effect("an address that is none keeps the draft, and an address that is invited already is a sentence", () =>
+  it.effect("an invalid address keeps the draft, and an address that is invited already is a sentence", () =>
     Effect.gen(function* () {
       const { browser, home, invitations } = yield* inTeam("mistakes@example.com")
       const wrong = yield* go(() => browser.post(`${home}/invitations`, { email: "grace at home", role: "admin" }))

@@ -1,4 +1,4 @@
-/** What is around every page: policy, theme, places, the page of components, and the API away. */
+/** The surroundings of every page: policy, theme, places, the page of components, and the API away. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Api } from "./support/Api.ts"

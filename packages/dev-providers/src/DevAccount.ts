@@ -39,7 +39,7 @@ export class DevAccount extends Schema.Class<DevAccount>("DevAccount")({
     return { sub: this.sub, email: this.email, email_verified: this.email_verified, name: this.name }
   }
 
-  /** This account as base64url, for a cookie. */
+  /** The account as base64url, for a cookie. */
   get encoded() {
     return Buffer.from(encode(this)).toString("base64url")
   }

@@ -18,7 +18,7 @@ export const memoryAdapter = (): AdapterFactory => {
         if (model !== "Session") entries.set(keyOf(id), payload)
       },
       find: async (id) => entries.get(keyOf(id)),
-      // Both look up models that are never stored: sessions and device codes.
+      // Sessions (by uid) and device codes (by user code) are never stored.
       findByUid: async () => undefined,
       findByUserCode: async () => undefined,
       consume: async (id) => {

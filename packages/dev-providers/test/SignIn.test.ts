@@ -195,7 +195,7 @@ describe("the library underneath", () => {
   )
 })
 
-describe("what the application must do", () => {
+describe("the duties of the application", () => {
   it.live("an authorization request without PKCE is refused", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()

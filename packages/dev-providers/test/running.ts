@@ -30,6 +30,6 @@ export const start = (options: DevProvidersOptions, env: Record<string, string> 
     }
   ).pipe(Effect.provideService(References.MinimumLogLevel, "Error"))
 
-/** Both providers, with what may differ from the usual. */
+/** The development providers, with options that differ from those of `settings`. */
 export const running = (more: Partial<DevProvidersOptions> = {}) =>
   Effect.flatMap(dataDir, (path) => start(settings(path, more)))

@@ -1,4 +1,4 @@
-/** What an application does at a development provider: sends the browser off, redeems the code, verifies the token. */
+/** The application's part at a development provider: sends the browser off, redeems the code, verifies the token. */
 import { createHash, randomBytes } from "node:crypto"
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from "jose"
 import { Browser, type Landing } from "./Browser.ts"

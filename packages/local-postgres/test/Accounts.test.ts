@@ -117,7 +117,7 @@ describe("accounts and clusters", { tags: [kind.tag] }, () => {
         yield* Effect.provide(started([one]), driverAt(dataDir))
         const cluster = clusterOf(dataDir, one)
         const machine = yield* findMachine({ dataDir, binaries: kind.choice })
-        // What an earlier version has left: no secret, its own rules, and one account for all.
+        // The state that an earlier version leaves: no secret, its own rules, and one account for all.
         rmSync(join(cluster.directory, "supervisor.secret"))
         rmSync(join(cluster.data, "supervisor.id"))
         writeFileSync(join(cluster.data, "pg_hba.conf"), "local all all trust\n")

@@ -49,7 +49,7 @@ const copied = Effect.fnUntraced(function* (
   return slots
 })
 
-/** What a table has on a branch that was copied. */
+/** The rows of a table on a copied branch. */
 const rowsOn = Effect.fnUntraced(function* (branch: BranchId) {
   const driver = yield* ComputeDriver
   const endpoint_id = EndpointId.make(`ep-${branch}`)
@@ -73,7 +73,7 @@ describe("a copy of a running cluster", { tags: [tag] }, () => {
     }).pipe(Effect.provide(runningBranch(0)))
   )
 
-  it.live("is repeated with a slot when its WAL was recycled meanwhile, and has every row", () =>
+  it.live("is repeated with a slot when its WAL was recycled during the copy, and has every row", () =>
     Effect.gen(function* () {
       yield* kept
       const branch = BranchId.make("br-slow")

@@ -37,7 +37,7 @@ const isKilled = ({ directory }: Cluster, change: "put" | "remove", before: numb
 
 const rowsOf = ({ data }: Cluster) => Effect.promise(() => readFile(join(data, "rows"), "utf8"))
 
-/** What the next start finds after a change was killed before each of its renames and removals, in their order. */
+/** The finding of the next start after a change was killed before each of its renames and removals, in their order. */
 const foundAfter = Effect.fnUntraced(function* <A, E>(
   change: "put" | "remove",
   find: (cluster: Cluster) => Effect.Effect<A, E>
@@ -53,7 +53,7 @@ const foundAfter = Effect.fnUntraced(function* <A, E>(
   }
 })
 
-/** The first kills, at least so many, leave the earlier data, and all others, of which there are some, what comes then. */
+/** The first kills, at least `least`, leave the earlier data. All later kills, at least one, leave `then`. */
 const assertChangesOnce = (found: ReadonlyArray<string>, then: string, least: number) => {
   const first = found.indexOf(then)
   assert.isAtLeast(first, least)
@@ -67,7 +67,7 @@ const assertChangesOnce = (found: ReadonlyArray<string>, then: string, least: nu
 const empty = Effect.map(closedDirectory, (path) => clusterAt(join(path, "cluster"), "compute"))
 
 describe("data of a cluster", () => {
-  it.live("that are not wanted any more leave nothing", () =>
+  it.live("data that are superseded before they get their name leave nothing", () =>
     Effect.gen(function* () {
       const cluster = yield* empty
       const failure = yield* Effect.flip(putData(cluster, write, Effect.fail("superseded")))
@@ -76,7 +76,7 @@ describe("data of a cluster", () => {
     })
   )
 
-  it.live("stay in place if the new ones cannot get their name", () =>
+  it.live("data stay in place if the new data cannot get their name", () =>
     Effect.gen(function* () {
       const cluster = yield* empty
       yield* putData(cluster, write, Effect.void)
@@ -87,7 +87,7 @@ describe("data of a cluster", () => {
     })
   )
 
-  it.live("whose making is cancelled leave nothing", () =>
+  it.live("data whose making is cancelled leave nothing", () =>
     Effect.gen(function* () {
       const cluster = yield* empty
       const begun = yield* Deferred.make<void>()
@@ -100,7 +100,7 @@ describe("data of a cluster", () => {
     })
   )
 
-  it.live("are the earlier or the new ones, wherever the process is killed that replaces them", () =>
+  it.live("data are the earlier or the new ones, wherever the process is killed that replaces them", () =>
     Effect.gen(function* () {
       const found = yield* foundAfter(
         "put",
@@ -114,7 +114,7 @@ describe("data of a cluster", () => {
     })
   )
 
-  it.live("are whole or gone, wherever the process is killed that removes them", () =>
+  it.live("data are whole or gone, wherever the process is killed that removes them", () =>
     Effect.gen(function* () {
       const found = yield* foundAfter(
         "remove",
@@ -128,7 +128,7 @@ describe("data of a cluster", () => {
     })
   )
 
-  it.live("that cannot be looked at are not taken for missing", () =>
+  it.live("data that cannot be looked at do not count as missing", () =>
     Effect.gen(function* () {
       const cluster = yield* empty
       yield* Effect.promise(() => writeFile(cluster.directory, ""))

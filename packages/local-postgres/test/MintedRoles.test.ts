@@ -111,7 +111,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("what one minted role creates belongs to the next, even when created under its own name", () =>
+      it.effect("objects of one minted role belong to the next, even when created under its own name", () =>
         Effect.gen(function* () {
           yield* as("writer", "CREATE TABLE shared AS SELECT 1 AS n", "RESET ROLE", "CREATE TABLE own AS SELECT 1 AS n")
           yield* apply(minted("next", "read_write"), reader)
@@ -156,7 +156,7 @@ for (const kind of [0, 1] as const) {
           const [leaver] = yield* asSupervisor(cluster, "postgres", mintedRoles).pipe(
             Effect.map((roles) => roles.filter(({ name }) => name === "leaver"))
           )
-          // What a call that fails after the roles have lost their rights leaves behind.
+          // The state after a call that fails once the roles have lost their rights.
           if (leaver !== undefined) yield* asSupervisor(cluster, "postgres", (sql) => retire(sql, leaver))
           yield* leaving.unsafe("SELECT 1")
           yield* apply(writer, reader)
@@ -227,13 +227,13 @@ for (const kind of [0, 1] as const) {
       )
 
       it.effect(
-        "as many readers as callers may make who may not write, at their limits, leave a writer its sessions",
+        "the most readers that callers who may not write can make, all at their limits, leave a writer its sessions",
         () =>
           Effect.gen(function* () {
             const readers = Array.from({ length: 20 }, (_, n) => minted(`reader${n}`, "read_only"))
             yield* apply(writer, ...readers)
             const refused = yield* Effect.forEach(readers, ({ role }) =>
-              // One more than a reader has before Postgres 16. From then on all of them together have forty.
+              // A reader has four sessions before Postgres 16. From then on all readers together have forty.
               Effect.map(Effect.all(Array.from({ length: 5 }, () => Effect.exit(open(role)))), (sessions) =>
                 sessions.some((it) => it._tag === "Failure")
               )

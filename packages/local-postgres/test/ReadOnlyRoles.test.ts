@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Address, apply, as, branch, isDenied, reader, runningBranch, writer } from "./runningBranch.ts"
 import { kinds, minted, session } from "./support.ts"
 
-/** What the owner may do at any time, and only roles that are applied again correct. */
+/** Changes that the owner may make at any time, and that only the next application of roles corrects. */
 const laterChanges = [
   [
     "made a function with the rights of its definer, for PUBLIC",

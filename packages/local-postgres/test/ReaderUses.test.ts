@@ -1,4 +1,4 @@
-/** What a reader may use up, at a running server: docs/design/proxy.md P29. */
+/** Limits of a reader at a running server: docs/design/proxy.md P29. */
 import { appendFileSync, statSync } from "node:fs"
 import { assert, describe, layer } from "@effect/vitest"
 import { ComputeDriver } from "@narthex/core"
@@ -16,7 +16,7 @@ const bounds = [
 
 for (const kind of [0, 1] as const) {
   const { choice, tag } = kinds[kind]
-  describe(`what readers use up on the ${choice} Postgres`, { tags: [tag] }, () =>
+  describe(`limits of readers on the ${choice} Postgres`, { tags: [tag] }, () =>
     layer(runningBranch(kind), { excludeTestServices: true })((it) => {
       it.effect("no role writes into the server's log, at any level and by no setting of its own", () =>
         Effect.gen(function* () {

@@ -77,7 +77,7 @@ for (const kind of [0, 1] as const) {
       })
     )
 
-    it.live("what sessions changed before the suspend is put right by the start: passwords, grants, owners", () =>
+    it.live("a start undoes what sessions changed before the suspend: passwords, grants, owners", () =>
       Effect.gen(function* () {
         const { address, start, suspend } = yield* running(kind)
         yield* as(address, "reader", chosen)

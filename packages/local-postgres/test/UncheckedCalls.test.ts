@@ -38,7 +38,7 @@ for (const kind of [0, 1] as const) {
             yield* Effect.ignore(as("reader", ...calls))
             assert.deepStrictEqual(yield* contents, before, way)
           }
-          // What writers made works for writers.
+          // Writers can still use the objects that writers made.
           for (const { calls } of plantedCalls) yield* as("writer", ...calls)
         })
       )

@@ -47,7 +47,7 @@ const machine = Effect.acquireRelease(
 const postmaster = "/usr/bin/postgres\0-D\0/proc/self/fd/3\0-c\0cluster_name=narthex-1\0"
 
 describe("the cluster of a process", () => {
-  it.effect("is known of a server that was just started, without its command line", () =>
+  it.effect("the cluster of a server that was just started is known without its command line", () =>
     Effect.gen(function* () {
       const { has, of, proc, read } = yield* machine
       has(10, { command: `nice\0-n\x005\0${postmaster}`, name: "nice" })
@@ -62,7 +62,7 @@ describe("the cluster of a process", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is in the arguments of a postmaster, also while it is still `nice`, and in the title of a session", () =>
+  it.effect("the cluster is in the arguments of a postmaster, also a `nice` one, and in the title of a session", () =>
     Effect.gen(function* () {
       const { has, of } = yield* machine
       has(10, { command: postmaster })
@@ -89,7 +89,7 @@ describe("the cluster of a process", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that of a known postmaster's child is not read", () =>
+  it.effect("the command line of a known postmaster's child is not read", () =>
     Effect.gen(function* () {
       const { has, of, read } = yield* machine
       has(10, { command: postmaster })
@@ -146,7 +146,7 @@ describe("the cluster of a process", () => {
   it.live("a real process belongs until it has ended", () =>
     Effect.gen(function* () {
       const child = yield* Effect.acquireRelease(
-        // It waits for a line, and has no child that would outlive it.
+        // The shell waits for a line, and has no child that would outlive it.
         Effect.sync(() => spawn("sh", ["-c", "read line; :", "sh", "cluster_name=narthex-real"])),
         (child) => Effect.sync(() => child.kill("SIGKILL"))
       )

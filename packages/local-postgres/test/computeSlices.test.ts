@@ -48,7 +48,7 @@ describe("the CPU control groups of organizations", { tags: ["cpu-groups"] }, ()
   const isWhole = (cluster: Cluster, group: string) =>
     Effect.map(processesOf(cluster.name), (pids) => assert.includeMembers([...pidsIn(group)], [...pids]))
 
-  /** What a process of this test may use as the platform has divided it. */
+  /** The control groups for a process of this test, divided as the platform divides them. */
   const divided = (platform: string): Slices => {
     const computes = join(platform, "computes")
     mkdirSync(computes)

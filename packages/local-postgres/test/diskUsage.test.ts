@@ -132,7 +132,7 @@ describe("the disk of branches", { tags: [tag] }, () => {
     })
   )
 
-  it("what is gone while it is measured takes no disk, and what cannot be read makes the size unknown", () => {
+  it("a file that goes while it is measured takes no disk, and an unreadable file makes the size unknown", () => {
     const directory = "/branches/br-main"
     const bytes = (code: number | null, err: string, out = "") => bytesIn(directory, { code, err, out })
     const counted = `40\t${directory}\n`

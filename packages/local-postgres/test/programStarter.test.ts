@@ -75,7 +75,7 @@ describe("the process that starts programs", () => {
   )
 
   it.effect(
-    "one that is stopped is killed with what it runs, except for servers, and another one starts the next",
+    "a starter that is stopped is killed with its programs, except for servers, and the next program has another starter",
     () =>
       Effect.gen(function* () {
         const directory = yield* closedDirectory
@@ -100,7 +100,7 @@ describe("the process that starts programs", () => {
       }).pipe(Effect.scoped)
   )
 
-  it.effect("what an interruption left to one that is stopped never starts", () =>
+  it.effect("a program that was interrupted before a stopped starter began it never starts", () =>
     Effect.gen(function* () {
       const file = join(yield* closedDirectory, "pids")
       const first = yield* starter
@@ -115,7 +115,7 @@ describe("the process that starts programs", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("it ends with the process that it works for, and kills what it runs", () =>
+  it.live("the starter ends with the process that it works for, and kills its programs", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataDirectory(0)
       const file = join(yield* closedDirectory, "pids")

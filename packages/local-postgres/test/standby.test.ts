@@ -23,7 +23,7 @@ describe("A standby", () => {
       const dataDir = yield* closedDirectory
       const holder = yield* supervise({ run: "standby", dataDir, binaries: "" })
       const standby = yield* waiting(dataDir, longPatience)
-      // It renews its sign at most fifty times within the standby's patience.
+      // The holder renews its sign at most fifty times within the standby's patience.
       const signs = () => Number(readFileSync(join(dataDir, "sign-of-life"), "utf8").split(" ")[1])
       let first = Number.NaN
       yield* eventually(

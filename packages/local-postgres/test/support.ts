@@ -31,7 +31,9 @@ const npm: Kind = { choice: "npm", tag: "npm-postgres" }
 
 const hasSystem = requirements.some(({ isMet, name }) => name === system.tag && isMet())
 
-/** Both kinds, whether this machine has them or not. Tests for which the kind does not matter use the first. */
+/**
+ * The kinds of Postgres, also those that this machine lacks. Tests for which the kind does not matter use the first.
+ */
 export const kinds: readonly [Kind, Kind] =
   (postgresAskedFor() ?? (hasSystem ? "system" : "npm")) === "system" ? [system, npm] : [npm, system]
 

@@ -2,9 +2,9 @@
  * `Transaction` on Postgres: a transaction of the database that appends the collected events to the log as its last
  * statement.
  *
- * After a commit with events this instance sequences them at once instead of waiting for the next poll. That is an
- * optimization: it runs in the background, one run at a time however many commits ask for it, and its failure is
- * ignored, because the poll of any instance sequences what is left.
+ * After a commit with events this instance sequences them at once instead of waiting for the next poll. Sequencing at
+ * once is an optimization: it runs in the background, one run at a time however many commits ask for it. A failure is
+ * ignored, because the poll of any instance sequences the remaining events.
  */
 import { EventLog, Requester, type StorageError, Transaction } from "@narthex/core"
 import { Effect, Layer, Queue } from "effect"

@@ -42,7 +42,7 @@ import { dueOperations } from "./migrations/0022_due_operations.ts"
 import { computeReach } from "./migrations/0023_compute_reach.ts"
 import { turns } from "./migrations/0024_turns.ts"
 
-/** In the order of execution. A name never changes: databases record migrations by it. */
+/** The migrations in the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0001_events", events],
   ["0002_accounts", accounts],

@@ -170,7 +170,7 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
           const { events, ready } = yield* EventFeed
           yield* ready
           const learned = yield* Effect.forkChild(Stream.runHead(events))
-          // It receives only events committed after it subscribed; one of several is enough.
+          // A subscriber receives only events that are committed after it has subscribed; one of several is enough.
           yield* eventually(
             "the instance to learn of an event",
             Effect.map(emits(pooled), () => learned.pollUnsafe() !== undefined)

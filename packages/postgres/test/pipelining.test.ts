@@ -24,7 +24,7 @@ const read = (text: string, pipeline: "keys" | "sessions" = "keys") =>
 const fibers = Effect.flatMap(Effect.forkChild(Effect.void), (fiber) => Effect.as(Fiber.join(fiber), fiber.id))
 
 layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
-  it.effect("they share one connection, however many there are, and each gets its own answer", () =>
+  it.effect("any number of reads share one connection, and each gets its own answer", () =>
     Effect.gen(function* () {
       const many = Array.from({ length: 300 }, (_, n) => n)
       const pids = yield* Effect.forEach(many, () => pid, { concurrency: "unbounded" })
@@ -37,7 +37,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
     })
   )
 
-  it.effect("one sees what was committed before it, also on another connection", () =>
+  it.effect("a read sees what was committed before it, also on another connection", () =>
     Effect.gen(function* () {
       yield* table("seen")
       for (let n = 0; n < 50; n++) {
@@ -47,7 +47,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
     })
   )
 
-  it.effect("inside a transaction one runs on its connection, and sees what is not committed", () =>
+  it.effect("a read inside a transaction runs on its connection, and sees what is not committed", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       yield* table("inner_reads")
@@ -64,7 +64,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
     })
   )
 
-  it.effect("one that fails, fails alone", () =>
+  it.effect("a failed read fails alone", () =>
     Effect.gen(function* () {
       const texts = ["select 1 as n", "select 1 / 0 as n", "select n from nowhere", "select 2 as n"]
       const ends = yield* Effect.forEach(texts, (text) => Effect.result(read(text)), { concurrency: "unbounded" })
@@ -72,7 +72,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
     })
   )
 
-  it.effect("one that is interrupted keeps no other from its answer", () =>
+  it.effect("an interrupted read keeps no other read from its answer", () =>
     Effect.gen(function* () {
       const lock = yield* heldLock(4711)
       const waiting = yield* Effect.forkChild(read("select 1 as n from pg_advisory_xact_lock_shared(4711)"))
@@ -84,7 +84,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
     })
   )
 
-  it.effect("those of one pipeline do not wait for those of another", () =>
+  it.effect("reads of one pipeline do not wait for reads of another", () =>
     Effect.gen(function* () {
       const lock = yield* heldLock(4713)
       const waiting = yield* Effect.forkChild(read("select 1 as n from pg_advisory_xact_lock_shared(4713)"))
@@ -95,7 +95,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
     })
   )
 
-  it.effect("after every backend was terminated, they are answered again", () =>
+  it.effect("reads are answered again after every backend was terminated", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       const { admin } = yield* PostgresServer
@@ -132,7 +132,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Pipelined reads", (it) => {
     })
   )
 
-  it.effect("where a pooler may be between, each has a connection of its own", () =>
+  it.effect("each read has a connection of its own where a pooler may be in between", () =>
     Effect.gen(function* () {
       const url = yield* (yield* PostgresServer).database
       const pooled = Database.layer({ url, maxConnections: 3, applicationName: "narthex-test", listenUrl: "off" })

@@ -76,7 +76,7 @@ const event = (): NewEvent => ({
 })
 
 /**
- * What a locked table of events does to a mutation, and to the sequencer. Through a pooler a statement outside of a
+ * The effect of a locked table of events on a mutation and on the sequencer. Through a pooler a statement outside of a
  * transaction has only the client's limit of 30 seconds, so the sequencer's failure is not waited for there.
  */
 const lockedTables = (direct: Url, { pooled }: { readonly pooled: boolean }) =>
@@ -155,7 +155,7 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "60 seconds" }
       const limits = {
         ...short,
         lock_timeout: "20 seconds",
-        // It also runs between BEGIN and INSERT.
+        // The limit also runs between BEGIN and INSERT.
         idle_in_transaction_session_timeout: "3 seconds"
       } as const
       yield* Effect.provide(stopping, database(direct, limits))

@@ -1,4 +1,4 @@
-/** What a proxy is configured with. */
+/** The configuration of a proxy. */
 import { Data, Duration, Effect, type Redacted } from "effect"
 import type { ConnectionLimits } from "./limits/ConnectionLimiter.ts"
 import { type Address, parseNetwork } from "./networks/Address.ts"
@@ -28,15 +28,15 @@ export interface ProxyConfig {
   /** Default, for each member: `defaultConnectionLimits`. */
   readonly limits?: Partial<ConnectionLimits> | undefined
   /**
-   * What the answers to unknown roles derive from: the same for all proxies of a platform, and secret. Default: random, so that
-   * one proxy tells an unknown role by other answers than the next.
+   * The secret from which answers to unknown roles derive, the same for all proxies of a platform. Default: random.
+   * Then two proxies answer differently for an unknown role, which shows that the role does not exist.
    */
   readonly decoy_secret?: Redacted.Redacted | undefined
   /** Whether other processes may listen on the same port, each of which gets a part of the connections. Default: no. */
   readonly reuse_port?: boolean | undefined
 }
 
-/** What holds for the members of `ProxyConfig` that are left out. */
+/** The defaults of `ProxyConfig`. */
 export const defaultProxySettings = {
   allowlist: { refresh: Duration.seconds(30), max_stale: Duration.minutes(10) },
   shutdown_grace: Duration.seconds(10)

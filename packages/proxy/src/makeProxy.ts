@@ -1,4 +1,4 @@
-/** What serves the connections of a proxy. `Proxy` listens for them. */
+/** Serves the connections of a proxy. `Proxy` listens for them. */
 import { createHmac, randomBytes, randomUUID } from "node:crypto"
 import type { Socket } from "node:net"
 import { Duration, Effect, Redacted, type Scope } from "effect"
@@ -48,8 +48,8 @@ const [ofNetwork, ofAll] = [
 ]
 
 /**
- * What decoys derive from. All proxies of a platform have the same one, or a role that does not exist would be told by another
- * salt at each of them.
+ * The secret from which decoys derive. All proxies of a platform share it: a salt that differs between proxies would
+ * show that the role does not exist.
  */
 const decoySecretOf = ({ decoy_secret }: Pick<ProxyConfig, "decoy_secret">): Buffer =>
   decoy_secret === undefined

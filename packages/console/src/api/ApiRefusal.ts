@@ -16,7 +16,7 @@ const Issue = Schema.Struct({
 export class ApiRefused extends Schema.TaggedError<ApiRefused>()("ApiRefused", {
   status: Schema.Int,
   code: Schema.String,
-  /** For people; pages show it. */
+  /** The sentence for people, which pages show. */
   detail: Schema.String,
   request_id: Schema.optionalKey(Schema.String),
   errors: Schema.optionalKey(Schema.Array(Issue))
@@ -31,7 +31,7 @@ export class ApiRefused extends Schema.TaggedError<ApiRefused>()("ApiRefused", {
   }
 }
 
-/** No answer, or none that can be read. */
+/** The API did not answer, or its answer could not be read. */
 export class ApiUnreachable extends Schema.TaggedError<ApiUnreachable>()("ApiUnreachable", {
   reason: Schema.Defect()
 }) {
@@ -77,7 +77,7 @@ export const calling = <A, E, R>(
 ): Effect.Effect<A, ApiFailure, R | NarthexClient> =>
   Effect.flatMap(NarthexClient, ({ api }) => Effect.mapError(call(api), toFailure))
 
-/** The id from a path of the console. What cannot be an id is refused as the API refuses an unknown one: 404. */
+/** The id from a path of the console. Text that cannot be an id is refused as the API refuses an unknown id: 404. */
 export const idOrNotFound = <Id>(id: Option.Option<Id>): Effect.Effect<Id, ApiRefused> =>
   Effect.fromOption(id).pipe(
     Effect.mapError(() => new ApiRefused({ status: 404, code: "not_found", detail: "Not found." }))

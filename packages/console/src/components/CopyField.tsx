@@ -10,7 +10,7 @@ export interface CopyFieldProps {
   readonly masked?: boolean
   /** Fills the width, with a border. */
   readonly wide?: boolean
-  /** What it is, above it. */
+  /** The title above the text. */
   readonly title?: string
 }
 

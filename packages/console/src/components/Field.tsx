@@ -7,7 +7,7 @@ export interface TextFieldProps extends Labelled {
   readonly required?: boolean
   readonly maxLength?: number
   readonly placeholder?: string
-  /** It has the focus when the page opens. */
+  /** Whether the field has the focus when the page opens. */
   readonly autofocus?: boolean
   readonly inputMode?: "numeric" | "text" | "email"
   /** A regular expression that the whole value has to match. */

@@ -1,4 +1,4 @@
-/** What a form sends without asking. */
+/** Fields that a form sends without showing them. */
 export const HiddenFields = ({ fields }: { readonly fields: Readonly<Record<string, string>> }) => (
   <>
     {Object.entries(fields).map(([name, value]) => (

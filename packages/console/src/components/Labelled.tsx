@@ -1,4 +1,4 @@
-/** What all controls of a form have: name, label, hint, error. */
+/** The props of every control of a form: name, label, hint, error. */
 export interface Labelled {
   readonly name: string
   /** Left out: the name. Needed where two forms of a page have fields of one name. */

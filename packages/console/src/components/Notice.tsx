@@ -7,7 +7,7 @@ export interface NoticeProps {
   readonly tone?: Tone
   /** About the last action: it goes when the page's data changes, and a reload does not show it again. */
   readonly passing?: boolean
-  /** It answers the last action, so it has the focus: the keyboard goes on from here, and not from the page's start. */
+  /** Whether the notice has the focus, so that the keyboard goes on from here: for the answer to the last action. */
   readonly focused?: boolean
   readonly children: ComponentChildren
 }

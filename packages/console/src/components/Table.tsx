@@ -10,7 +10,7 @@ export interface Column {
   /** The head is for screen readers only, as for a column of buttons. */
   readonly quiet?: boolean
   readonly align?: "end"
-  /** In a card: its title, beside the title, a line of its own with the head as label (default), or not at all. */
+  /** The place in a card: title, next to the title, a line with the head as label (default), or none. */
   readonly phone?: "title" | "aside" | "line" | "hidden"
 }
 
@@ -21,13 +21,13 @@ export interface Row {
 }
 
 export interface TableProps {
-  /** What the rows are, for screen readers. */
+  /** The name of the table, for screen readers. */
   readonly label: string
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<Row>
   /** Shown instead of a table without rows. */
   readonly empty?: ComponentChildren
-  /** For a live region. */
+  /** The id of the table, for a live region. */
   readonly id?: string
 }
 

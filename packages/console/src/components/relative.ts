@@ -14,7 +14,7 @@ const units = [
 
 const english = new Intl.RelativeTimeFormat("en", { numeric: "auto" })
 
-/** Both in milliseconds since 1970. Less than 45 seconds away: "now". */
+/** `at` and `now` are in milliseconds since 1970. Less than 45 seconds away: "now". */
 export const relative = (at: number, now: number): string => {
   const seconds = (at - now) / 1000
   if (Math.abs(seconds) < 45) return "now"

@@ -3,7 +3,7 @@
  * (docs/design/console.md W3, W13).
  *
  * The stream is a call of the typed client, whose answer is the bytes as they come: nothing is parsed. They are passed
- * through unchanged, ids included. Of the browser's request only `Last-Event-ID` is forwarded: no query and no other
+ * through unchanged, ids included. Only `Last-Event-ID` of the browser's request is forwarded: no query and no other
  * header. Back-pressure of a slow reader reaches the API, which handles it. When either side closes, the other is closed
  * too. A stream ends with its token; the browser then reconnects, and its cookie is checked again.
  */
@@ -22,7 +22,7 @@ const contentType = "text/event-stream; charset=utf-8"
 /** The connection closes with the stream: the next may reach another instance, and none stays open at shutdown. */
 const relayHeaders = { "cache-control": "no-store, no-transform", connection: "close", "x-accel-buffering": "no" }
 
-/** What a call of a stream gets. */
+/** The headers and query of a call of a stream. */
 interface StreamRequest {
   readonly headers: { readonly "last-event-id"?: string }
   readonly query: { readonly bookmarks: string }

@@ -18,7 +18,7 @@ import { notFoundPage, otherOrganizationPage, pageRefusals } from "./refusals.ts
 type Response = HttpServerResponse.HttpServerResponse
 type Answer = Effect.Effect<Response, ApiFailure | UnreadableBody, Services | PerRequest>
 
-/** What a page handler gets. */
+/** The input of a page handler. */
 export interface Visit {
   readonly session: ConsoleSession
   readonly frame: Frame
@@ -43,7 +43,7 @@ const askedIn = Effect.gen(function* () {
 
 const nothing = () => Effect.void
 
-/** What a page needs of its frame beyond what every page has. */
+/** The parts of the frame that only some pages need. */
 export interface FrameWanted {
   readonly projects: boolean
 }
@@ -56,7 +56,7 @@ const visitOf = Effect.fnUntraced(function* (session: ConsoleSession, asked: Ask
   return visit
 })
 
-/** What is known of a visit before the API has answered anything. */
+/** The parts of a visit that are known before the API has answered. */
 export type Asked = Pick<Visit, "param" | "query">
 
 /** The reads of a page. */
@@ -77,7 +77,7 @@ export const inOrganizationReading = <A>(
     Effect.gen(function* () {
       const asked = yield* askedIn
       const wanted = asked.param("org_id")
-      // By the cookie, whose token may be older than what the API says. For another organization nothing is read.
+      // The cookie decides, although its token may be older than the answer. For another organization nothing is read.
       const early = wanted === session.org_id ? yield* Effect.forkChild(read(asked), { startImmediately: true }) : null
       const visit = yield* visitOf(session, asked, frameWanted)
       const { frame } = visit
@@ -88,7 +88,7 @@ export const inOrganizationReading = <A>(
     })
   )
 
-/** The same for a request that reads nothing before it is known to be the organization's, as a form. */
+/** As `inOrganizationReading`, for a request that reads nothing beside the frame, such as a form. */
 export const inOrganization = (handler: (visit: Visit) => Answer) => inOrganizationReading(nothing, handler)
 
 /** A page without an organization in its path; it uses the active one. */

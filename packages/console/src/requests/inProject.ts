@@ -19,7 +19,7 @@ export interface ProjectVisit extends Visit {
   readonly here: string
 }
 
-/** What a page shows after a form: its status, and why nothing was done. */
+/** The status of a page after a form, and why nothing was done. */
 export interface Refused {
   readonly status: number
   readonly problem?: string
@@ -27,7 +27,7 @@ export interface Refused {
 
 export const shown: Refused = { status: 200 }
 
-/** What is known of a visit to a project before the API has answered anything. */
+/** The parts of a visit to a project that are known before the API has answered. */
 export type ProjectAsked = Asked & Pick<ProjectVisit, "params">
 
 const projectIn = ({ param }: Asked) => idOrNotFound(parseProjectId(param("project_id")))

@@ -1,4 +1,4 @@
-/** Reads the frame of a page, with one call: who is signed in, in which organization, and where one can go from here. */
+/** Reads the frame of a page, with one call: who is signed in, in which organization, and the places to go to. */
 import { DateTime, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { calling } from "../api/ApiRefusal.ts"

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
 import { type Names, noNames } from "../views/eventWords.ts"
 
-/** So many members are read: the newest. */
+/** The most members that are read, newest first. */
 const named = { limit: 100 }
 
 /** The names that a history came with. Without them, ids are shown short. */

@@ -1,6 +1,6 @@
 /**
- * What a page confirms after a form. The query of its address names one of these notices, so that a forged link cannot
- * show any other text.
+ * Notices by which a page confirms a form. The query of its address names one of these notices, so that a forged link
+ * cannot show any other text.
  *
  * Pitfall: saying what an operation does now. It may end before the page is read, and the notice stays for a while.
  */

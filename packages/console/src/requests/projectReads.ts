@@ -1,4 +1,4 @@
-/** What several pages of a project read (docs/design/console.md W49). */
+/** Reads that several pages of a project need (docs/design/console.md W49). */
 import type { BranchId, ProjectId } from "@narthex/api"
 import { Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -9,7 +9,7 @@ import { visitorAddress } from "../web/visitorAddress.ts"
 import type { ProjectAsked, ProjectVisit } from "./inProject.ts"
 import { peopleOf } from "./loadNames.ts"
 
-/** So many endpoints are read: the newest. */
+/** The most endpoints that a page reads, newest first. */
 export const mostRead = 1000
 
 export const readEndpoints = ({ params }: ProjectAsked) =>
@@ -45,7 +45,7 @@ export const readOwnAddress = Effect.gen(function* () {
   return visitorAddress(yield* HttpServerRequest.HttpServerRequest, trusted_hops)
 })
 
-/** The names of the people who began the operations. Those of others than the visitor are a call. */
+/** The names of the people who began the operations. Names of people other than the visitor cost a call. */
 export const readPeople = Effect.fnUntraced(function* (
   { frame }: ProjectVisit,
   operations: ReadonlyArray<OperationShown>

@@ -84,7 +84,7 @@ const toAllow = (visit: ProjectVisit): AllowlistDraft | undefined => {
   return Result.isSuccess(parseCidrOrAddress(address)) ? { ...emptyDraft, cidr: address } : undefined
 }
 
-/** What the page shows beside the rules. */
+/** Reads the parts of the page other than the rules. */
 const readBeside = (asked: ProjectAsked) => {
   const address = asked.query.get("address")?.trim() ?? ""
   return Effect.all(

@@ -15,7 +15,7 @@ import { SecretPage } from "../views/Secret.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-/** As many projects to choose from as one call answers. */
+/** The projects to choose from: as many as one call returns. */
 const choices = { query: { limit: 1000 } }
 
 /** The newest projects, for the names of scopes; a scope outside of them is shown by its short id. */

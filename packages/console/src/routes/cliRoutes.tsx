@@ -1,8 +1,8 @@
 /**
  * The console's part in the command line's login (docs/design/identity.md I36–I41, docs/design/console.md W16).
  *
- * 1. The command line opens `/cli/authorize` with a state, a challenge and its loopback address. That address is
- *    matched as raw text, before any URL parser reads it; an invalid one gets a page and never a redirect.
+ * 1. The command line opens `/cli/authorize` with a state, a challenge and its loopback address. The console
+ *    matches that address as raw text, before any URL parser reads it; an invalid one gets a page and never a redirect.
  * 2. A browser that is not signed in signs in first and returns. The page shows the requested key and waits.
  * 3. Authorize gets a code from the API and redirects the browser to the loopback address with it. Cancel redirects
  *    there with `error=access_denied`.

@@ -137,7 +137,7 @@ const memberOf = (visit: Visit) =>
     user_id: idOrNotFound(parseUserId(visit.param("user_id")))
   })
 
-/** What a removal ends is asked for only when the person may remove the member. */
+/** Asks for the member's keys and credentials, which a removal ends, only when the person may remove the member. */
 const memberPage = Effect.fnUntraced(function* (visit: Visit, state: MemberState = { status: 200 }) {
   const params = yield* memberOf(visit)
   const member = yield* findMember(params.org_id, params.user_id)
@@ -162,7 +162,7 @@ const memberPage = Effect.fnUntraced(function* (visit: Visit, state: MemberState
 const refusable = refusedWith("invalid_request", "conflict", "role_insufficient")
 const ChangeRole = Schema.Struct({ role: GrantedRole })
 
-/** Who lowers their own role loses rights at once, so that change asks for a confirmation. */
+/** A person who lowers their own role loses rights at once, so that change needs a confirmation. */
 const changeRole = inOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read

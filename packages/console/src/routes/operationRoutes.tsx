@@ -22,13 +22,13 @@ import { OperationsPage } from "../views/project/Operations.tsx"
 import { queryOf } from "../views/queryOf.ts"
 import { page } from "../web/answer.tsx"
 
-/** So many are on a page. */
+/** The number of operations on a page. */
 const limit = 50
 
 const statusOf = Schema.decodeUnknownOption(OperationStatus)
 const actionOf = Schema.decodeUnknownOption(OperationAction)
 
-/** The filter in the address, for the API. What the API would refuse is left out: the page shows the rest. */
+/** The filter in the address, for the API. Values that the API would refuse are left out. */
 const filterIn = (query: URLSearchParams) => {
   const [status, action] = [statusOf(query.get("status")), actionOf(query.get("action"))]
   const branch_id = parseBranchId(query.get("branch") ?? "")
@@ -41,7 +41,7 @@ const filterIn = (query: URLSearchParams) => {
   }
 }
 
-/** The same for the form and the links of the page. */
+/** The filter for the form and the links of the page. */
 const shownOf = ({ action, branch_id, endpoint_id, status }: ReturnType<typeof filterIn>) =>
   ({
     status: status ?? "",
@@ -57,7 +57,7 @@ const readOperations = ({ params, query }: ProjectAsked) => {
   )
 }
 
-/** For names and the choices of the filter. */
+/** The parts of the project for names and the choices of the filter. */
 const parts = ["branches", "endpoints"] as const
 
 const operationsPage = Effect.fnUntraced(function* (

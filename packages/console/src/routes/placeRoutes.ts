@@ -9,14 +9,14 @@ import { json } from "../web/answer.tsx"
 
 interface Place {
   readonly label: string
-  /** What it is, or where. */
+  /** The kind of the place, or where it is. */
   readonly kind: string
   readonly href: string
 }
 
-/** So many projects are offered, newest first. */
+/** The most projects that are offered, newest first. */
 const maxProjects = 100
-/** Of so many projects the branches too: each costs a call. */
+/** The number of projects whose branches are offered too: each costs a call. */
 const maxWithBranches = 5
 
 const places = signedIn(problemRefusals)(({ org_id }) =>

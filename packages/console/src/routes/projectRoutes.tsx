@@ -24,7 +24,7 @@ import { PasswordPage } from "../views/project/Password.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-/** So many operations are on the overview. */
+/** The number of operations on the overview. */
 const newest = 6
 
 const parts = ["branches", "endpoints", "operations", "ip_allow"] as const
@@ -73,7 +73,7 @@ const overview = Effect.fnUntraced(function* (
   )
 })
 
-/** What the pickers say, as the query of the overview. */
+/** The values of the pickers, as the query of the overview. */
 const pickedIn = (form: Form) =>
   new URLSearchParams(["tab", "branch", "access", "lifetime"].map((name) => [name, form.text(name)]))
 

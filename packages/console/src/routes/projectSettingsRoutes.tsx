@@ -52,7 +52,7 @@ const rename = inProject((visit) =>
   })
 )
 
-/** Deletes the project whose name was typed. One that is gone is deleted. */
+/** Deletes the project if its name was typed. A project that no longer exists counts as deleted. */
 const remove = inProject((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read

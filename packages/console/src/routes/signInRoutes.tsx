@@ -60,7 +60,7 @@ const failed = (failure: SignInFailed) =>
 /** The name of an attempt's cookie: the beginning of its state, which the provider sends back. */
 const attemptNamed = (state: string | null): string => /^[\w-]{43}$/.exec(state ?? "")?.[0].slice(0, 12) ?? "unknown"
 
-/** So many attempts may be open. Their cookies are in the head of every request, which has a bound. */
+/** The most attempts that may be open. Their cookies are in the head of every request, which has a bound. */
 const mostAttempts = 5
 
 const begin = Effect.gen(function* () {
@@ -110,7 +110,7 @@ const finish = Effect.gen(function* () {
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const name = attemptNamed(new URLSearchParams(queryOf(url)).get("state"))
   const found = yield* attemptOf(name)
-  // Of a person who has signed in since, for example a page that is loaded again.
+  // The person may have signed in since, for example when the page is loaded again.
   if (Option.isNone(found)) return Option.isSome(yield* currentSession) ? seeOther("/projects") : yield* noAttempt
   const attempt = found.value
   const answered = Effect.gen(function* () {

@@ -11,7 +11,7 @@ import type { JWTPayload } from "jose"
 const most = 4096
 
 export class OpenedCookies {
-  /** In the order of their use, the oldest first. */
+  /** Cookies in the order of their use, the least recent first. */
   readonly #cookies = new Map<string, JWTPayload>()
   readonly #most: number
 

@@ -1,19 +1,19 @@
-/** What the shell of a page shows: who is signed in, in which organization, and where one can go from here. */
+/** The content of a page's shell: who is signed in, in which organization, and the places to go to. */
 import type { DateTime } from "effect"
 import type { ThemeChoice } from "../web/theme.ts"
 
-/** So many projects or branches are in a menu; the palette has more. */
+/** The number of projects or branches in a menu; the palette has more. */
 export const inMenu = 30
 
 export interface Frame {
   readonly user: { readonly id: string; readonly email: string | null; readonly name: string | null }
   readonly organization: OrganizationInFrame
   readonly organizations: ReadonlyArray<OrganizationInFrame>
-  /** Who invited the person, while the membership is not confirmed: name and address. */
+  /** Name and address of the inviter, while the membership is not confirmed. */
   readonly inviter: string | null
   /** How many invitations are pending, as text; `null`: none. */
   readonly invitations: string | null
-  /** What the person may do in the organization. */
+  /** The person's permissions in the organization. */
   readonly permissions: ReadonlyArray<string>
   /** The page's path, to return to after a switch of organization. */
   readonly here: string

@@ -22,7 +22,7 @@ export interface PageProps extends DocumentProps {
   readonly lead?: ComponentChildren
   /** At the end of the heading: one primary action, and others. */
   readonly actions?: ComponentChildren
-  /** What the last action did. */
+  /** A confirmation of the last action. */
   readonly notice?: string | undefined
   /** Why the last action did nothing. */
   readonly problem?: string | undefined

@@ -1,4 +1,4 @@
-/** The bar above the page: where one is, with switchers for project and branch, and the way to anywhere else. */
+/** The bar above the page: the current place, switchers for project and branch, and the palette. */
 import { Icon } from "../components/Icon.tsx"
 import type { Frame, NamedPlace, ProjectInFrame, Section } from "./Frame.ts"
 import { organizationPlaces, projectPlaces } from "./Sidebar.tsx"
@@ -7,7 +7,7 @@ import { organizationPlaces, projectPlaces } from "./Sidebar.tsx"
 export interface Crumb {
   readonly label: string
   readonly href: string
-  /** Its siblings, to switch to. */
+  /** Siblings of the place, to switch to. */
   readonly switch?: { readonly id: string; readonly label: string; readonly places: ReadonlyArray<Crumb> } | undefined
 }
 

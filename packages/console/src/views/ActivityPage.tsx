@@ -12,7 +12,7 @@ import { queryOf } from "./queryOf.ts"
 export interface ActivityPageProps {
   readonly frame: Frame
   readonly items: ReadonlyArray<FeedItem>
-  /** For the filter. */
+  /** The choices of the filter. */
   readonly projects: ReadonlyArray<{ readonly id: string; readonly name: string }>
   /** The project of the filter; `""`: all. */
   readonly project: string

@@ -15,7 +15,7 @@ import type { ApiKeyShown, ProjectShown } from "./records.ts"
 export interface ApiKeysPageProps {
   readonly frame: Frame
   readonly api_keys: ReadonlyArray<ApiKeyShown>
-  /** For the names in scopes. */
+  /** The projects whose names are in scopes. */
   readonly projects: ReadonlyArray<ProjectShown>
   readonly next_cursor: string | null
   readonly notice?: string | undefined

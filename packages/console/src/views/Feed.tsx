@@ -1,4 +1,4 @@
-/** What happened, newest first: sentences with names, how long it took, and when. */
+/** Events and operations, newest first: sentences with names, duration and time. */
 import type { DateTime } from "effect"
 import { Ago } from "../components/Times.tsx"
 import { type Part, type Sentence, tookWords } from "./eventWords.ts"
@@ -13,7 +13,7 @@ export interface FeedItem {
 
 export interface FeedProps {
   readonly items: ReadonlyArray<FeedItem>
-  /** For a live region. */
+  /** The id of the feed, for a live region. */
   readonly id: string
 }
 

@@ -26,7 +26,7 @@ export interface MemberPageProps {
   readonly frame: Frame
   readonly member: Member
   readonly is_self: boolean
-  /** What ends with the membership; `null`: the person may not remove the member. */
+  /** The keys and credentials that end with the membership; `null`: the person may not remove the member. */
   readonly holdings: Holdings | null
   /** The role that is selected. */
   readonly selected_role: string
@@ -97,7 +97,7 @@ interface EndingProps {
   readonly names: ReadonlyArray<ComponentChildren>
 }
 
-/** What ends, by name. The list is of the newest ones. */
+/** Keys or credentials that end: their number, and the names of the newest. */
 const Ending = ({ count, label, names }: EndingProps) =>
   count === 0 ? null : (
     <>

@@ -10,7 +10,7 @@ export interface SecretPageProps {
   readonly frame: Frame
   readonly section: Section
   readonly title: string
-  /** What the secret is called. */
+  /** The label of the secret. */
   readonly name: string
   /** `null` when the form was already sent: the API returns the secret only once. */
   readonly secret: string | null

@@ -1,4 +1,4 @@
-/** What a key may do, in words (docs/design/authorization.md, Effective rights). */
+/** The capabilities of keys, in words (docs/design/authorization.md, Effective rights). */
 
 export interface CapabilityWords {
   readonly value: string

@@ -24,7 +24,7 @@ const nameIn = (agent: string, names: ReadonlyArray<readonly [RegExp, string]>) 
 
 const longest = 40
 
-/** What no pattern matches is shown as it was sent, cut: another program than a browser. */
+/** Text without a known browser comes from another program and is returned as it was sent, cut to 40 characters. */
 export const deviceWords = (agent: string | null): string => {
   if (agent === null || agent.trim() === "") return "Unknown device"
   const browser = nameIn(agent, browsers)

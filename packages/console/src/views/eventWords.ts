@@ -1,6 +1,6 @@
 /**
- * What happened, in a person's words with names: "Ada created branch preview from main". It is the one place that words
- * events and operations, for the activity page, the overview of a project and its operations.
+ * Events and operations as sentences with names: "Ada created branch preview from main". The activity page, the
+ * overview of a project and its operations all take their words from here.
  *
  * Pure: data in, parts of a sentence out. Names that are not known stay short ids, so a page looks up as many as it can
  * afford. Types, actions and states that this version does not know are shown as their codes in words.
@@ -18,7 +18,7 @@ export interface Names {
 
 export const noNames: Names = { projects: new Map(), branches: new Map(), people: new Map() }
 
-/** What a sentence is about: an operation, as an event or a record of the API describes it. */
+/** The subject of a sentence: an operation, as an event or a record of the API describes it. */
 export interface Work {
   readonly action: string
   readonly status: string
@@ -64,7 +64,7 @@ interface Deed {
   readonly will: string
   readonly doing: string
   readonly done: string
-  /** What it is done to. */
+  /** The object of the sentence. */
   readonly what: Words
 }
 
@@ -107,7 +107,7 @@ const deeds: Readonly<Record<OperationAction, Deed>> = {
   delete_compute: { ...remove, what: ofBranch("an endpoint of ") }
 }
 
-/** What the actions are, for a choice among them. */
+/** Labels of the actions, for a choice among them. */
 export const actionChoices: Readonly<Record<OperationAction, string>> = {
   create_timeline: "create the project",
   create_branch: "create a branch",
@@ -120,7 +120,7 @@ export const actionChoices: Readonly<Record<OperationAction, string>> = {
   delete_compute: "delete an endpoint"
 }
 
-/** What the statuses are, for a choice among them. */
+/** Labels of the statuses, for a choice among them. */
 export const statusChoices: Readonly<Record<OperationStatus, string>> = {
   scheduling: "waiting",
   running: "running",
@@ -144,7 +144,7 @@ const deedOf = (action: string): Deed =>
 
 interface Told {
   readonly tone: Tone
-  /** What stands between the actor and what it is done to, and after it. */
+  /** The words between the actor and the object, and after the object. */
   readonly said: (deed: Deed) => readonly [before: string, after?: string]
 }
 
@@ -223,7 +223,7 @@ export const workOf = ({ data, project_id, type }: Envelope): (Work & { readonly
   }
 }
 
-/** An event of any type. One that is not about an operation is shown by its type: `invoice.paid.v1` is "Invoice paid". */
+/** An event of any type. An event without an operation is shown by its type: `invoice.paid.v1` is "Invoice paid". */
 export const sentenceOfEvent = (event: Envelope, names: Names, options: SentenceOptions = {}): Sentence => {
   const work = workOf(event)
   if (work !== null) return sentenceOf(work, names, options)

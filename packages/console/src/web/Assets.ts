@@ -83,8 +83,7 @@ const [font, icon, script, ...styles] = await Promise.all([
 const css = compact(styles.join("\n").replace('url("inter.woff2")', `url("${font.path}")`))
 const style = asset("style.css", "text/css; charset=utf-8", new TextEncoder().encode(css))
 
-/** Their paths, for the head of a page. */
+/** The paths of the assets, for the head of a page. */
 export const assetPaths = { style: style.path, script: script.path, icon: icon.path, font: font.path }
 
-/** What is served at those paths. */
 export const assets: ReadonlyArray<Asset> = [style, script, icon, font]

@@ -1,4 +1,4 @@
-/** Request bodies: forms and JSON, at most 64 KiB. Of a repeated form field the first value counts. */
+/** Request bodies: forms and JSON, at most 64 KiB. The first value of a repeated form field counts. */
 import { ByteSize, Effect, Schema } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
 

@@ -1,4 +1,4 @@
-/** Responses: a page, a redirect after a form, a problem or JSON for API clients. None of them is cached. */
+/** Responses: a page, a redirect after a form, a problem or JSON for API clients. No response is cached. */
 import { HttpBody, HttpServerResponse } from "effect/http"
 import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
@@ -10,7 +10,7 @@ const uncached = { "cache-control": "no-store" } as const
 
 export interface PageOptions {
   readonly status?: number
-  /** One more origin to which a form of the page may be redirected. */
+  /** Another origin to which a form of the page may be redirected. */
   readonly form_target?: string | undefined
 }
 

@@ -21,7 +21,7 @@ interface Rule {
   readonly expires_at: string | null
 }
 
-/** What a form says of a rule. */
+/** The parts of a rule that a form sets. */
 const inShort = ({ cidr, created_at, expires_at, label }: Rule) => ({
   cidr,
   label,

@@ -133,7 +133,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("branches", (it) => {
     })
   )
 
-  it.effect("what cannot be reset or deleted says why and has no button", () =>
+  it.effect("the page of a branch that cannot be reset or deleted says why and has no button", () =>
     Effect.gen(function* () {
       const { branch, open, page, post, project, settled } = yield* withBranch("kept@example.com", {
         protected: "true"

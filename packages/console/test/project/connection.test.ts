@@ -15,18 +15,18 @@ const linesOf = (id: string, text = uri) => {
 }
 
 describe("a connection string", () => {
-  it("is read into its parts and written again unchanged", () => {
+  it("a connection string is read into its parts and written again unchanged", () => {
     const connection = readConnection(uri)
     assert.deepInclude(connection, { user: "role_1", password: "p@ss'w", host: "db.example.com", port: 5442 })
     assert.strictEqual(connection === null ? "" : uriOf(connection), uri.replace("%27", "'"))
   })
 
-  it("that is none is not read", () => {
+  it("text that is no connection string is not read", () => {
     assert.strictEqual(readConnection("soon"), null)
     assert.strictEqual(readConnection(""), null)
   })
 
-  it("of an IPv6 address keeps its brackets", () => {
+  it("an IPv6 address keeps its brackets", () => {
     assert.match(linesOf("env", "postgresql://r:pw@[::1]:5442/postgres"), /@\[::1\]:5442\//)
   })
 
@@ -37,18 +37,18 @@ describe("a connection string", () => {
     )
   })
 
-  it("becomes a URL of JDBC with the role in the query", () => {
+  it("the connection string becomes a URL of JDBC with the role in the query", () => {
     assert.strictEqual(
       linesOf("jdbc"),
       "jdbc:postgresql://db.example.com:5442/postgres?user=role_1&password=p%40ss'w&options=endpoint%3Dep-1&sslmode=require"
     )
   })
 
-  it("is in the lines of every program", () => {
+  it("the lines of every program have the connection string", () => {
     for (const { id } of tabs) assert.include(linesOf(id), "db.example.com:5442", id)
   })
 
-  it("without a password shows dots and the host of the endpoint", () => {
+  it("a connection string without a password shows dots and the host of the endpoint", () => {
     const masked = maskedConnection({ host: "ep-1.eu.example.com", port: 5432, connection_template: null })
     assert.strictEqual(
       tabNamed("psql").lines(masked),
@@ -56,7 +56,7 @@ describe("a connection string", () => {
     )
   })
 
-  it("without a password is the string that will work, where the API has its template", () => {
+  it("a connection string without a password is the string that will work, where the API has its template", () => {
     const connection_template = "postgresql://{role}:{password}@127.0.0.1:5442/postgres?options=endpoint%3Dep-1"
     const masked = maskedConnection({ host: "ep-1.eu.localhost", port: 5442, connection_template })
     assert.strictEqual(
@@ -83,7 +83,7 @@ describe("the tree of branches", () => {
   const order = (branches: ReadonlyArray<BranchShown>) =>
     branchTree(branches).map((it) => `${it.depth} ${it.branch.id}`)
 
-  it("has every branch below the one it was copied from, the default first, then the oldest", () => {
+  it("the tree has every branch below the one it was copied from, the default first, then the oldest", () => {
     const branches = [
       branch("try", "dev", 4),
       branch("late", "main", 3),
@@ -94,7 +94,7 @@ describe("the tree of branches", () => {
     assert.deepStrictEqual(order(branches), ["0 main", "1 dev", "2 try", "1 late", "0 orphan"])
   })
 
-  it("uses the read-write endpoint of a branch, else any of it", () => {
+  it("the main endpoint of a branch is its read-write endpoint, else any endpoint", () => {
     // Only what the function reads.
     const endpoint = (id: string, branch_id: string, type: string) =>
       ({ id, branch_id, type }) as unknown as EndpointShown
@@ -110,7 +110,7 @@ describe("the tree of branches", () => {
 })
 
 describe("a time-out", () => {
-  it("that no choice has is one more choice, so that saving the form does not change it", () => {
+  it("a time-out outside the choices is one more choice, so that saving the form does not change it", () => {
     assert.strictEqual(suspendTimeoutLabel(-1), "never")
     assert.deepStrictEqual(suspendTimeoutChoices(77)[0], { value: "77", label: "77 seconds" })
     assert.lengthOf(suspendTimeoutChoices(77), suspendTimeoutChoices(300).length + 1)

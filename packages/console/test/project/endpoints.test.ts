@@ -179,7 +179,7 @@ const withRunning = Effect.fnUntraced(function* (email: string) {
 layer(layerTestConsole({}, { computes }), { excludeTestServices: true })("operations", (it) => {
   const said = (text: string) => text.replaceAll(/<[^>]+>/g, "")
 
-  it.effect("are sentences with their state and duration, and what can be cancelled has a button", () =>
+  it.effect("operations are sentences with state and duration, and have a button if they can be cancelled", () =>
     Effect.gen(function* () {
       const { open, promised, running } = yield* withRunning("operations@example.com")
       const { text } = yield* open("/operations")
@@ -190,7 +190,7 @@ layer(layerTestConsole({}, { computes }), { excludeTestServices: true })("operat
     })
   )
 
-  it.effect("are filtered by a form whose choices stay in the address, its pages and its live updates", () =>
+  it.effect("operations are filtered by a form whose choices stay in the address, its pages and its live updates", () =>
     Effect.gen(function* () {
       const { asked, create, here, open } = yield* withRunning("filters@example.com")
       gate.copies = "refused"
@@ -216,7 +216,7 @@ layer(layerTestConsole({}, { computes }), { excludeTestServices: true })("operat
     })
   )
 
-  it.effect("are filtered by an endpoint, which is named by its branch and type", () =>
+  it.effect("operations are filtered by an endpoint, which is named by its branch and type", () =>
     Effect.gen(function* () {
       const { client, here, open, project } = yield* withRunning("filters-endpoint@example.com")
       const path = { project_id: project.id, branch_id: project.branch_id }
@@ -239,7 +239,7 @@ layer(layerTestConsole({}, { computes }), { excludeTestServices: true })("operat
     })
   )
 
-  it.effect("that no filter matches say so, and a filter that the API does not know is left out", () =>
+  it.effect("a filter without matches says so, and a filter that the API does not know is left out", () =>
     Effect.gen(function* () {
       const { here, open } = yield* withProject("nothing-matches@example.com")
       const none = yield* open("/operations?status=cancelled")
@@ -275,7 +275,7 @@ layer(layerTestConsole({}, { computes }), { excludeTestServices: true })("operat
     })
   )
 
-  it.effect("one that runs is cancelled, and one that has ended says that it has", () =>
+  it.effect("a running operation is cancelled, and the page says so if the operation has already ended", () =>
     Effect.gen(function* () {
       const { finished, here, post, running } = yield* withRunning("cancels@example.com")
       const cancelled = yield* post(`/operations/${running.id}/cancel`, {})

@@ -1,4 +1,4 @@
-/** The overview of a project: how one connects, who may connect, what happened. */
+/** The overview of a project: the connection string, the allowlist, and the last events. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { problem } from "../../../../test/support/HostedPlane.ts"

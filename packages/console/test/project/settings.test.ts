@@ -5,7 +5,7 @@ import { layerTestConsole } from "../support/Console.ts"
 import { go, withProject } from "../support/projectVisit.ts"
 
 layer(layerTestConsole(), { excludeTestServices: true })("the settings of a project", (it) => {
-  it.effect("rename it, and a name that is refused is shown at its field", () =>
+  it.effect("a project is renamed, and a refused name is shown at its field", () =>
     Effect.gen(function* () {
       const { client, here, post, project } = yield* withProject("renames@example.com")
       const name = go(async () => (await client.projects.get({ project_id: project.id })).project.name)
@@ -19,7 +19,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the settings of a proj
     })
   )
 
-  it.effect("delete it only after its name was typed", () =>
+  it.effect("a project is deleted only after its name was typed", () =>
     Effect.gen(function* () {
       const { home, open, post } = yield* withProject("ends@example.com")
       assert.match((yield* open("/settings")).text, /Every branch and its data are lost/)
@@ -33,7 +33,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the settings of a proj
     })
   )
 
-  it.effect("offer neither to a person who may not", () =>
+  it.effect("a person who may not change a project is offered neither renaming nor deletion", () =>
     Effect.gen(function* () {
       const { demote, open } = yield* withProject("looks@example.com")
       yield* demote

@@ -81,7 +81,7 @@ const apiOn = (plane: HostedPlane) => {
   }
 
   let sequence = 0
-  /** What a proxy does that refuses clients: it reports them, the last one first. */
+  /** Reports refused clients as a proxy does, the last one first. */
   const refuse = (...clients: ReadonlyArray<Refused>) => {
     sequence += 1
     const refusals = clients.map(({ minutes = 0, ...it }, at) => {

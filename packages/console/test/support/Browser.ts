@@ -1,7 +1,6 @@
 /**
- * A minimal browser: cookies, redirects one by one, forms of a page.
- *
- * It sends the headers of a same-origin form; a test of another site overrides them.
+ * A minimal browser: cookies, redirects one by one, forms of a page. The browser sends the headers of a same-origin
+ * form; a test of another site overrides them.
  */
 import { assert } from "@effect/vitest"
 

@@ -107,7 +107,7 @@ export const writeConfiguration = (cluster: Cluster, major: number, owner: Ident
 
 /**
  * The first match decides. Minted roles can connect to the database `postgres` only, and none can replicate. No account is trusted:
- * who reaches the socket, as the proxy does for its clients, has proved nothing by that.
+ * reaching the socket proves nothing, because the proxy does so for its clients.
  */
 const accessOf = (purpose: Purpose) => {
   const supervisor = `local all ${superuser} scram-sha-256\n`
@@ -161,16 +161,16 @@ const forCompute = (major: number) => ({
   wal_keep_size: "32MB",
   max_worker_processes: "4",
   max_parallel_workers: "2",
-  // No role can change it, and `raise log` is below it. What keeps a server from starting is FATAL.
+  // No role can change this level, and `raise log` is below it. An error that keeps a server from starting is FATAL.
   log_min_messages: "fatal",
   // How long a statement may go on after the proxy has cut its session.
   client_connection_check_interval: "1s",
   max_connections: "110",
-  // For the supervisor: two sessions that apply roles, one a copy, a few that ask. The other 100 are the users'.
+  // For the supervisor: two sessions that apply roles, one for a copy, a few for questions. Users have the other 100.
   superuser_reserved_connections: "10",
-  // Of these, 60 are kept for writers: all read-only roles together have 40. Before Postgres 16 there is no such setting.
+  // Writers keep 60 of the users' connections, so all read-only roles together have 40. Postgres 16 added the setting.
   ...(major >= 16 ? { reserved_connections: "60" } : {}),
-  // A connection that has not authenticated takes a place from everybody, the supervisor included.
+  // Until it authenticates, a connection takes a place from all others, the supervisor's included.
   authentication_timeout: "10s",
   // A session's sorts and hashes on disk. No role can raise it.
   temp_file_limit: "1GB",

@@ -30,7 +30,7 @@ export interface Backup {
   readonly user: PostgresUser
   /** Whether a slot retains the WAL from the beginning. */
   readonly slot: boolean
-  /** How files are copied: tests change the cluster meanwhile. */
+  /** How files are copied: tests change the cluster during the copy. */
   readonly copying?: typeof copyInto
 }
 

@@ -1,8 +1,8 @@
 /**
  * Copies the files of a cluster: all of a stopped one, or those that a backup names (`ClusterBackup`).
  *
- * Of the attributes of a file only its owner is copied: Postgres needs no other, new files have the mode of their source,
- * and each attribute is a change that waits for the journal of the file system.
+ * The owner is the only attribute of a file that is copied. Postgres needs no other, new files have the mode of their
+ * source, and each attribute is a change that waits for the journal of the file system.
  */
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
@@ -25,7 +25,7 @@ export const copyStopped = Effect.fn("copyStopped")(function* (data: string, cop
 const tries = 3
 
 /**
- * What `cp` prints of a file that it was to read and that is gone.
+ * The message of `cp` about a source file that is gone.
  *
  * Pitfall: accepting every missing path. A directory that is not there to copy to would lose its files silently.
  */

@@ -115,7 +115,7 @@ export const putData = <E, R, E2 = never, R2 = never>(
     yield* discard(cluster, formerOf(cluster))
   })
 
-/** Removes the data, then the cluster's directory. What has lost its name to new data goes first: a start would restore it. */
+/** Removes the data, then the cluster's directory. Former data go first: a start would restore them. */
 export const removeData = Effect.fnUntraced(function* (cluster: Cluster) {
   yield* discard(cluster, formerOf(cluster))
   yield* discard(cluster, cluster.data)

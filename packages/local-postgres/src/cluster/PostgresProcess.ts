@@ -38,9 +38,7 @@ export const findPostmaster = (cluster: Cluster) =>
     return pid > 0 && belongsTo(pid, cluster.name) ? Option.some(pid) : Option.none()
   })
 
-/**
- * Returns the pid of the postmaster when the cluster accepts connections. One that is already running is adopted.
- */
+/** Returns the pid of the postmaster when the cluster accepts connections. A running postmaster is adopted. */
 export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Cluster, machine: Machine) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running) && (yield* hasSecret(cluster))) {

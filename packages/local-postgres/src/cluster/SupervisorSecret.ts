@@ -9,7 +9,8 @@
  * between is repeated.
  *
  * Pitfall: running Postgres in single-user mode as a uid without a name. It looks its name up, as `initdb` does; the server does not.
- * Pitfall: deriving the secrets of all clusters from one. Who breaks out of one cluster as the supervisor would have all.
+ * Pitfall: deriving the secrets of all clusters from one. Breaking out of one cluster as the supervisor would yield
+ * all.
  */
 import { createHash, createHmac, randomBytes } from "node:crypto"
 import { open, rename, rm } from "node:fs/promises"
@@ -65,8 +66,8 @@ export const hasSecret = (cluster: Cluster) =>
   })
 
 /**
- * What Postgres stores of the secret (RFC 5803). Its 256 random bits cannot be guessed, so one iteration is enough: the supervisor
- * logs in several times at each start.
+ * The verifier of the secret, as Postgres stores it (RFC 5803). The secret's 256 random bits cannot be guessed, so one
+ * iteration is enough: the supervisor logs in several times at each start.
  */
 const verifierOf = (secret: string): string => {
   const salt = randomBytes(16)
@@ -105,7 +106,7 @@ const script =
 
 const settings = ["log_min_error_statement=panic", "archive_mode=off"].flatMap((setting) => ["-c", setting])
 
-/** Gives stopped data a new secret of the cluster. They belong to `identity` meanwhile. */
+/** Gives stopped data, which belong to `identity`, a new secret of the cluster. */
 const giveSecret = Effect.fn("giveSecret")(function* (
   cluster: Cluster,
   data: string,

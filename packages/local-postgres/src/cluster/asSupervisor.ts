@@ -1,7 +1,7 @@
 /**
- * Runs an effect with a superuser session on a cluster.
+ * Runs an effect with a superuser session on a cluster. The session proves the cluster's secret (`SupervisorSecret`).
  *
- * It proves the secret of the cluster (`SupervisorSecret`). The socket is addressed through an open descriptor of its directory, because a path of any length then fits into the 107
+ * The socket is addressed through an open descriptor of its directory, so that a path of any length fits into the 107
  * bytes of a socket address.
  *
  * Every wait of the session is bounded: a tenant can hold locks and fill slots.

@@ -1,6 +1,6 @@
 /** The names of WAL segments, as Postgres forms them from the timeline and the place in the WAL. */
 
-/** What Postgres writes of a place in the WAL (an LSN): two hexadecimal halves. */
+/** A place in the WAL (an LSN) as Postgres writes it: two hexadecimal halves. */
 const placeForm = /^([0-9A-F]{1,8})\/([0-9A-F]{1,8})$/i
 
 const half = 2n ** 32n
@@ -10,7 +10,7 @@ const placeOf = (lsn: string): bigint | undefined => {
   return high === undefined || low === undefined ? undefined : BigInt(`0x${high}`) * half + BigInt(`0x${low}`)
 }
 
-/** More are not copied: with segments of 4 MB this is 4 TB. */
+/** The most segments of a copy: 4 TB with segments of 4 MB. */
 const most = 2 ** 20
 
 export interface Stretch {

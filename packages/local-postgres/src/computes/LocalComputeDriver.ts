@@ -209,7 +209,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     if (elsewhere) yield* stop(endpoint_id)
     const name = `${endpoint_id}.${generation}`
     const run = Effect.gen(function* () {
-      // The seal before the start, which changes what it is compared with.
+      // Compares the seal before the start, because the start changes what the seal is compared with.
       const state = [hasData(cluster), links.all, isRunning(cluster), isSealed(cluster, roles)] as const
       const [exists, all, runs, matches] = yield* Effect.all(state, { concurrency: state.length })
       if (!exists) return yield* refuse(`The branch ${branch_id} has no data.`)

@@ -41,15 +41,15 @@ export interface MintedRole {
   readonly groups: ReadonlyArray<string>
   /** The roles that are members of it. */
   readonly members: ReadonlyArray<string>
-  /** What `put` sets, in the form of `stateOf`. */
+  /** The attributes that `put` sets, in the form of `stateOf`. */
   readonly state: string
 }
 
-/** What has to change so that the minted roles are exactly those of the list. */
+/** The changes that make the minted roles exactly those of the list. */
 export interface RoleChanges {
-  /** They are not in the list, or have sessions with other rights than the list gives them. */
+  /** Roles that are not in the list, or have sessions with other rights than the list gives them. */
   readonly retired: ReadonlyArray<MintedRole>
-  /** They stay, and have members. */
+  /** Roles that stay, and have members. */
   readonly shared: ReadonlyArray<MintedRole>
   readonly created: ReadonlyArray<ComputeRole>
   readonly altered: ReadonlyArray<ComputeRole>

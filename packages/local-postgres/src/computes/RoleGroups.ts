@@ -77,8 +77,8 @@ const creators = `
   WHERE roleid = '${writers}'::regrole AND rolname <> current_user AND NOT rolsuper`
 
 /**
- * The statements that make relations readable and functions executable: those that exist, and those of later.
- * `counts(owner)`: the functions of which owners count. Of the others readers have what PUBLIC has.
+ * The statements that make present and future relations readable, and functions executable. `counts(owner)`: whether
+ * the functions of an owner count. Readers have PUBLIC's rights on all other functions.
  */
 export const missingReadsOf = (counts: (owner: string) => string) => `
   SELECT format('GRANT USAGE ON SCHEMA %I TO ${readers}', nspname) AS statement
@@ -117,7 +117,7 @@ export const missingReads = missingReadsOf(isUsers)
 /** How many grants one transaction makes. */
 const batch = 2000
 
-/** Executes some of these statements. One that fails, as when a session holds the object locked, is left out. */
+/** Executes some of these statements. Failing ones are skipped, for example if a session holds the object locked. */
 export const readingBatch = (missing: string) => `
   DO $do$
   DECLARE

@@ -1,6 +1,6 @@
 /**
- * What roles outside the group of writers could write with, and the statements that take it away: grants, and functions
- * with the rights of their definer.
+ * The ways in which roles outside the group of writers could write, and the statements that revoke them: grants, and
+ * functions with the rights of their definer.
  *
  * Pitfall: leaving rights to PUBLIC. A writer can grant PUBLIC a right to write, or make a SECURITY DEFINER function.
  * When its rights end, for example because its branch becomes the main branch, they would let a read-only role write.

@@ -7,8 +7,8 @@
  * not enough.
  *
  * Pitfall: changing the catalog first. A role may hold its own row, by an open `ALTER ROLE` on itself.
- * Pitfall: awaiting the end of the sessions of the roles that were found minted. Those that an earlier call had retired
- * when it ended are minted no more, and their sessions still have their rights.
+ * Pitfall: awaiting the end of the sessions of the roles that were found minted. Roles that an earlier call retired
+ * before it failed are minted no more, and their sessions still have their rights.
  * Pitfall: taking `pg_stat_activity` for all sessions. A login that has passed the check of the role is not in it yet.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -94,7 +94,7 @@ export const applyRoles = Effect.fn("applyRoles")(function* (cluster: Cluster, w
   yield* inTime(rights, wanted, () => revokes).pipe(
     Effect.mapError((reason) => new RolesNotApplied({ reason, revokes }))
   )
-  // What is left has no rights. The next call continues it.
+  // The remaining roles have no rights. The next call continues.
   yield* asSupervisor(cluster, "postgres", (sql) => Effect.andThen(bury(sql), giveReading(sql)), patient).pipe(
     Effect.timeout(wanted.patience),
     Effect.catch((error) =>

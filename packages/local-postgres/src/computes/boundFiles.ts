@@ -1,6 +1,6 @@
 /**
- * What sessions can make a server write that is no data: its log, and before Postgres 17 the queue of notifications. Both are bounded
- * while the server runs, each time that the disk is measured.
+ * Bounds the files other than data that sessions can make a server write: its log, and before Postgres 17 the queue of
+ * notifications. While the server runs, they are bounded each time that the disk is measured.
  */
 import { statSync } from "node:fs"
 import { copyFile, readdir, stat, truncate } from "node:fs/promises"
@@ -33,7 +33,7 @@ const notifications = (cluster: Cluster) =>
     return sizes.reduce((sum, size) => sum + size, 0)
   })
 
-/** A session that listens and has a transaction open holds up the queue: what it has not read is kept for it. */
+/** Ends sessions that listen and have a transaction open: the queue keeps all notifications that they have not read. */
 const endListeners = (cluster: Cluster) =>
   asSupervisor(
     cluster,

@@ -33,7 +33,7 @@ export const copyPlaces = (most: number) => {
 /** Bytes of a disk. */
 interface Space {
   readonly size: number
-  /** What is free for Postgres. */
+  /** Bytes that are free for Postgres. */
   readonly free: number
 }
 
@@ -57,9 +57,9 @@ interface Disk {
 }
 
 /**
- * Whether an organization whose branches take so many bytes may make a copy that leaves so many. The last part of a disk, a
- * fifth with a share of 4, is for organizations that take less than so many times what is left of it: copies of one leave a
- * fifth of the disk, those of a second one a fifth of that.
+ * Whether an organization whose branches take `taken` bytes may make a copy that leaves `left` bytes of the disk. The
+ * last part of a disk, a fifth with a share of 4, is for organizations that take at most `share` times `left`. So
+ * copies of one organization leave a fifth of the disk, and copies of a second one leave a fifth of that fifth.
  */
 export const mayTake = (taken: number, left: number, disk: Pick<Disk, "share"> & Pick<Space, "size">) =>
   isAmple(left, disk) || taken <= disk.share * left
@@ -69,7 +69,7 @@ const isAmple = (left: number, { share, size }: Pick<Disk, "share"> & Pick<Space
 /** How long a store may take to tell what an organization takes of the disk. */
 const answersWithin = "1 second"
 
-/** What the organization of the call takes of the disk, with this copy. */
+/** The bytes of the disk that the organization of the call takes, with this copy. */
 const takenByTenant = Effect.gen(function* () {
   const asked = yield* TenantDisk
   if (asked === null) return 0 // the call belongs to no operation
@@ -83,10 +83,10 @@ const takenByTenant = Effect.gen(function* () {
 })
 
 /**
- * Runs a copy when the disk keeps its reserve after it and after the copies under way, which have not written all of their
- * bytes yet. It waits for those as `busy`; without them it fails. The same holds for the last part of the disk, if the
- * organization takes too much of it (docs/design/proxy.md P39); only there the store is asked. `source` is the directory of the
- * data, and `copy` gets its size in bytes.
+ * Runs a copy if the disk keeps its reserve after this copy and the copies under way, which have not written all of
+ * their bytes yet. A copy that has to wait for those fails as `busy`; a copy that does not fit even without them fails
+ * for good. The last part of the disk has the same rule, for the bytes of the organization (docs/design/proxy.md P39);
+ * only there the store is asked. `source` is the directory of the data, and `copy` gets its size in bytes.
  */
 export const diskRoom = ({ reserve, share, space }: Disk) => {
   let underWay = 0
@@ -106,7 +106,7 @@ export const diskRoom = ({ reserve, share, space }: Disk) => {
       const take = Effect.gen(function* () {
         const { left, ...disk } = yield* look
         if (!mayTake(taken, left, disk)) return yield* new DiskShareTaken({ taken, left })
-        // Without knowing what the organization takes, only while there is room for all.
+        // If the organization's usage is not known, the copy needs ample room.
         const hasRoom = isKnown ? mayTake(taken, left - underWay, disk) : isAmple(left - underWay, disk)
         if (!hasRoom) {
           return yield* new NoRoomNow({ reason: "Other copies take the free disk space; this one waits for them." })

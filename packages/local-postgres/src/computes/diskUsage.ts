@@ -29,9 +29,9 @@ const unlessGone = <A>(asked: Promise<A>): Promise<A | undefined> =>
   })
 
 /**
- * What `du` of GNU or of BusyBox prints of a file that is gone. It counts the others, and ends with code 1.
+ * The message of GNU's or BusyBox' `du` about a file that is gone. `du` counts the other files, and ends with code 1.
  *
- * Pitfall: every message that ends so. With `fts_read failed` GNU's has given up, and has counted a part or nothing.
+ * Pitfall: accepting every message that ends so. After `fts_read failed` GNU's has counted a part or nothing.
  */
 const gone = /^du: (cannot (access|read directory) '|\/).*: (No such file or directory|Not a directory)$/
 

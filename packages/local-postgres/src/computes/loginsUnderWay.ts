@@ -1,8 +1,8 @@
 /**
  * Logins that are under way, as SQL: they have a transaction, and no entry in `pg_stat_activity` or an entry without a
- * role. One that has passed the check of its role may become a session after the role has lost its login.
+ * role. A login that has passed the check of its role may become a session after the role has lost its login.
  *
- * `pids`: only these.
+ * `pids`: only logins of these processes.
  */
 export const loginsUnderWay = (pids?: ReadonlyArray<number>) => `
   SELECT DISTINCT l.pid FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid)

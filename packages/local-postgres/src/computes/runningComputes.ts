@@ -1,4 +1,4 @@
-/** What runs on this machine, by the links of computes: one whose server has ended leads nowhere. */
+/** The computes that run on this machine, by their links. The link of a server that has ended leads nowhere. */
 import { basename } from "node:path"
 import { BranchId, type Compute, EndpointId } from "@narthex/core"
 import { Effect, Option } from "effect"

@@ -7,8 +7,8 @@
  * - The function of an operator, also as the negator or commutator of another one: the planner calls it to estimate how
  *   many rows match, without a check.
  *
- * Row locks are no calls, and the right to take them is checked as the owner of the view: of one that locks rows, and of
- * one over a table whose policy locks rows in a subquery, or leads to another table with such a policy.
+ * Row locks are no calls, and the right to take them is checked as the owner of the view. The view may lock rows, or
+ * be over a table whose policy locks rows in a subquery or leads to another table with such a policy.
  *
  * Views, policies, defaults, constraints, domains, indexes and statistics have expressions; for each function in one
  * EXECUTE of the session's role is checked. Operator classes, languages, foreign data wrappers, text search templates,

@@ -36,7 +36,7 @@ const taken = (branches: string): Set<number | undefined> => {
   return new Set([...data, ...processes])
 }
 
-/** What this process has given out: data get their owner after they were copied. */
+/** The uids that this process has given out. Data get their owner only after they were copied. */
 const given = new Set<number>()
 
 /** A uid that nothing has, by the directory of the branches. */

@@ -1,10 +1,10 @@
 /**
  * An exclusive lock on a directory, held by one process at a time.
  *
- * It is a kernel lock: an exclusive transaction on an empty SQLite file takes a POSIX lock on that file. Of two
- * simultaneous processes exactly one gets it, and the kernel releases it after kill -9, so there is no stale pid file
- * to clean up or misread. It also works between containers that share the directory, and within one process. The file
- * remains; only the lock counts.
+ * The lock is the kernel's: an exclusive transaction on an empty SQLite file takes a POSIX lock on that file. Exactly
+ * one of two simultaneous processes gets the lock, and the kernel releases it after kill -9, so there is no stale pid
+ * file to clean up or misread. The lock also works between containers that share the directory, and within one process.
+ * The file remains; only the lock counts.
  */
 import { closeSync, existsSync, openSync } from "node:fs"
 import { readFile, stat } from "node:fs/promises"
@@ -44,8 +44,10 @@ const take = (file: string) =>
   })
 
 /**
- * Creates the file with mode 0600: a user who can open it can lock it. Only when it is missing, because closing any
- * descriptor of a file releases every POSIX lock that this process has on it.
+ * Creates the file if it is missing, with mode 0600: a user who can open it can lock it.
+ *
+ * Pitfall: opening a file that exists. Closing any descriptor of a file releases every POSIX lock of this process on
+ * it.
  */
 const make = (file: string) => {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))

@@ -48,7 +48,7 @@ export class LocalPostgresError extends Schema.TaggedError<LocalPostgresError>()
   reason: Schema.String,
   /** Postgres's code of the error, when Postgres answered. */
   sqlstate: Schema.optional(Schema.String),
-  /** What a program printed on its standard error. */
+  /** The standard error of a program. */
   printed: Schema.optionalKey(Schema.String),
   /** The machine has no room or time for it now; repeating it later helps. */
   busy: Schema.optionalKey(Schema.Boolean)

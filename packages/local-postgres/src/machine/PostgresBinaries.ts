@@ -50,7 +50,7 @@ export const findPostgresBinaries = Effect.fn("findPostgresBinaries")(function* 
   return yield* new PostgresBinariesMissing({ reason: `No usable Postgres was found (${refusals.join("; ")}).` })
 })
 
-/** What programs have printed, by what would change it. A process looks for them twice, for its store and its computes. */
+/** The output of programs, by user, file and change time. A process needs it twice: for its store and its computes. */
 const printed = new Map<string, string>()
 
 const printedOnce = (key: string, run: ReturnType<typeof runProgram>) =>

@@ -13,8 +13,8 @@ import { attempt, LocalPostgresError } from "./LocalPostgresError.ts"
 export const belongsTo = (pid: number, name: string) => clusterOfProcess(pid) === name
 
 /**
- * Whether the process runs, whatever it is. One that has ended and that its parent has not waited for does not: in a
- * container whose first process waits for its own children only, the orphans stay until the container ends.
+ * Whether the process runs, whatever it is. A zombie does not run: in a container whose first process waits for its own
+ * children only, orphans stay zombies until the container ends.
  */
 export const isRunning = (pid: number): boolean => {
   try {

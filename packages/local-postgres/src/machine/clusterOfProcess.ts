@@ -5,19 +5,19 @@
  * Pitfall: reading the command line with each look. The kernel takes the lock of the process's memory for it. A process that
  * yields the CPU holds that lock, for example while it forks, until others leave it a core, and this process, with the
  * whole platform, stood still for half a second. `stat` takes no such lock, so a command line is read once for each
- * program of a process, and that of a known postmaster's child is not read.
+ * program of a process, and never for a child of a known postmaster.
  */
 import { readFileSync } from "node:fs"
 
 interface Known {
   /** A pid is used again, so the begin of the process says whether it is the same one. */
   readonly began: string
-  /** That of its program. One that belongs to no cluster yet may become another program. */
+  /** The name of its program. A process that belongs to no cluster yet may become another program. */
   readonly name: string
   readonly cluster: string | undefined
 }
 
-/** By pid. */
+/** Processes by pid. */
 const known = new Map<number, Known>()
 
 /** The text of a file; empty if there is none. */
@@ -31,7 +31,7 @@ const readText: Read = (path) => {
   }
 }
 
-/** The name of the cluster; `undefined` if it belongs to none, or has ended. A zombie has ended. */
+/** The name of the cluster; `undefined` if the process belongs to none, or has ended. A zombie has ended. */
 export const clusterOfProcess = (pid: number, proc = "/proc", read = readText): string | undefined => {
   const alive = processOf(pid, proc, read)
   const former = known.get(pid)
@@ -77,8 +77,8 @@ const childOfKnown = (parent: number, proc: string, read: Read): string | undefi
 }
 
 /**
- * What `proc_pid_stat(5)` has of a process: its name, parent (field 4) and begin (22). One without memory (23) has ended: it
- * is about to become a zombie.
+ * The members of `proc_pid_stat(5)` that are used: name, parent (field 4) and begin (22). A process without memory (23)
+ * has ended: it is about to become a zombie.
  */
 const processOf = (pid: number, proc: string, read: Read) => {
   const stat = read(`${proc}/${pid}/stat`)

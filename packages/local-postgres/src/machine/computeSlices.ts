@@ -8,9 +8,8 @@
  *
  * Without a control group the processes of computes have a lower priority, and nothing is divided between organizations.
  *
- * Pitfall: moving a process that runs. What it has started before stays in the former group, and for version 2 the kernel
- * stops every start of a program on the machine meanwhile. So a process enters its group before it becomes its program
- * (`startingProcess`).
+ * Pitfall: moving a process that runs. Its children stay in the former group, and in version 2 the move stops every
+ * start of a program on the machine. So a process enters its group before it becomes its program (`startingProcess`).
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -60,7 +59,7 @@ export const openSlices = (directory: string) =>
       })
   })
 
-/** How often processes are moved: those that move may start others meanwhile. */
+/** The most rounds of moving processes: processes may start others before they are moved. */
 const rounds = 20
 
 const divide = (directory: string): Slices => {
@@ -151,7 +150,7 @@ const leave = ({ entering, group }: Slice): void => {
   else entering.delete(group)
 }
 
-/** Removes the groups of organizations for which nothing runs any more. The kernel keeps those that have processes. */
+/** Removes the groups of organizations for which nothing runs any more. The kernel keeps groups that have processes. */
 const removeEmpty = ({ computes, entering }: Slices): void => {
   const groups = readdirSync(computes, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   for (const group of groups.map(({ name }) => join(computes, name)))

@@ -2,11 +2,12 @@
  * A small process that starts programs for this one.
  *
  * To start a program, a process copies its page tables, and its event loop stands still until the program runs: for a
- * server of 360 MB that is 10 ms of a core, and many times as long when the machine is busy. This one has 45 MB.
+ * server of 360 MB that is 10 ms of a core, and many times as long when the machine is busy. The starter has 45 MB.
  *
- * It ends with this process, however that ends, and kills what it runs, except for servers, which go on. If it ends by
- * itself, what it was running has failed, and the next program starts another one. The same holds if it does not start a
- * program in time, for example because it was stopped: it is killed with what it runs, which would act late otherwise.
+ * The starter ends with this process, however this process ends, and kills its programs, except for servers, which go
+ * on. If the starter ends by itself, its programs have failed, and the next program starts another starter. A starter
+ * that does not start a program in time, for example because it was stopped, is killed with its programs, which would
+ * otherwise act late.
  *
  * Pitfall: a program that starts after this process has ended. Another process may work in the directory by then, so the
  * parent is looked at before each start.
@@ -28,7 +29,7 @@ interface Listener {
   readonly isAwaited: boolean
 }
 
-/** The longest that a start may take. Without other work on the machine it takes 10 ms. */
+/** The longest time of a start, which takes 10 ms on an idle machine. */
 const startsWithin = "30 seconds"
 
 const makeStarter = () => {
@@ -43,7 +44,7 @@ const makeStarter = () => {
     env: environment,
     stdio: ["ignore", "ignore", "inherit", "ipc"]
   })
-  /** This process may end while nothing runs. */
+  /** Lets this process end while nothing runs. */
   const hold = () => {
     if (awaited.size > 0) child.channel?.ref()
     else child.channel?.unref()
@@ -117,12 +118,12 @@ const current = () => {
   return starter
 }
 
-/** What is known of a start. */
+/** The progress of a start. */
 interface Begun {
   hasStarted: boolean
 }
 
-/** What a process starts, which is abandoned if it does not start it in time. */
+/** Starts a program, and abandons a starter that does not start it in time. */
 const inTime = <A, E>(
   run: (starter: ReturnType<typeof makeStarter>, begun: Begun) => Effect.Effect<A, E>
 ): Effect.Effect<A, E> =>
@@ -152,7 +153,7 @@ export const runToEnd = (program: Program): Effect.Effect<Ended> =>
           resume(Effect.succeed(ended))
         }
       })
-      // What takes over must not meet it.
+      // The next user of the directory must not meet the program.
       return Effect.gen(function* () {
         kill(id)
         for (let waited = 0; !isOver && waited < 5_000; waited += 2) yield* Effect.sleep(2)
@@ -169,7 +170,7 @@ export interface Server {
 /**
  * Starts a server, which outlives this process, and returns once its program runs.
  *
- * Pitfall: reading from its command line whether it has ended. While one program replaces another, it has none.
+ * Pitfall: reading from its command line whether it has ended. A process has none while it replaces its program.
  */
 export const startServer = (program: Program & { readonly log: string }): Effect.Effect<Server, LocalPostgresError> =>
   inTime(({ start }, begun) =>

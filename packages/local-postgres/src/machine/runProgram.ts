@@ -13,9 +13,9 @@ export interface ProgramOptions {
   readonly identity?: Identity | undefined
   /** A directory that the program can enter as `/proc/self/fd/3`. */
   readonly directory?: string
-  /** Its working directory; left out: the root. */
+  /** The working directory. Default: the root. */
   readonly from?: string
-  /** It works for a tenant, and yields the CPU to this process. */
+  /** Whether the program works for a tenant, and yields the CPU to this process. */
   readonly background?: boolean
 }
 

@@ -5,8 +5,8 @@
 import { closeSync, constants, openSync, readSync } from "node:fs"
 
 /**
- * The first bytes of a file in a directory that the server's user may write. Whatever that user has put there cannot make
- * this process wait, and no link leads elsewhere.
+ * The first bytes of a file in a directory that the server's user may write. A file of any kind there cannot make this
+ * process wait, and no link leads elsewhere.
  */
 export const startOfFile = (path: string, bytes: number): Buffer => {
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)

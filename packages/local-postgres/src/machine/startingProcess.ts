@@ -1,4 +1,4 @@
-/** What the small process does that starts programs (`programStarter`): it is told what, and tells how that went. */
+/** The code of the process that starts programs (`programStarter`): receives programs, and reports their ends. */
 import type { ChildProcess } from "node:child_process"
 import type { Identity } from "./PostgresUser.ts"
 
@@ -12,7 +12,7 @@ export interface Program {
   readonly directory?: string | undefined
   /** The directory of a control group that it enters, if it can (`computeSlices`). */
   readonly group?: string | undefined
-  /** Of a server, in a session of its own, which goes on when this process ends: the file for its output. */
+  /** The file for the output of a server, which has a session of its own and goes on when this process ends. */
   readonly log?: string
 }
 

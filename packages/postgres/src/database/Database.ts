@@ -2,7 +2,7 @@
  * Statements, transactions and notifications of Postgres. This service alone uses the driver; stores know SQL only. Why
  * the driver is `@effect/sql-pg`: docs/adr/0001-postgres-driver.md.
  *
- * It stops at rows: it maps nothing to models, builds no queries and repeats no single statement.
+ * `Database` stops at rows: it maps nothing to models, builds no queries and repeats no single statement.
  *
  * Parameters: strings are sent untyped, so Postgres reads them as the type that the statement expects (uuid,
  * timestamptz as ISO text, bigint, jsonb as JSON text). Numbers, booleans, `Date`, bytes and flat arrays of these
@@ -41,7 +41,7 @@ export interface DatabaseOptions {
    */
   readonly listenUrl?: Redacted.Redacted<string> | "off" | undefined
   readonly applicationName: string
-  /** What the server ends in sessions for statements and transactions. Default: `defaultSessionLimits`. */
+  /** Limits after which the server ends statements and transactions. Default: `defaultSessionLimits`. */
   readonly limits?: SessionLimits | undefined
 }
 
@@ -71,9 +71,9 @@ export class Database extends Context.Service<
      * caught.
      *
      * When the server ends the transaction because of a deadlock or a serialization failure, the outermost call runs
-     * `work` again from the start, five times in all. That is safe as long as `work` changes nothing but this database:
-     * the server has undone every change of the previous run, and what `work` collects (events, for example) must be
-     * created inside it. A lost connection is not retried.
+     * `work` again from the start, five times in all. Repeating is safe as long as `work` changes nothing but this
+     * database: the server has undone every change of the previous run, and what `work` collects (events, for example)
+     * must be created inside it. A lost connection is not retried.
      */
     readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>
 

@@ -16,7 +16,7 @@ export interface Unusable {
   readonly cause: StorageError | undefined
 }
 
-/** What a URL names. Its parameters take precedence, as for the driver. */
+/** The parts of a URL. Parameters of its query take precedence, as for the driver. */
 const partsOf = (text: string) => {
   const url = URL.parse(text)
   const of = (parameter: string, part = "") => url?.searchParams.get(parameter) ?? part
@@ -32,7 +32,7 @@ const partsOf = (text: string) => {
 
 type Parts = ReturnType<typeof partsOf>
 
-/** Instead of a code, which the driver does not give. */
+/** Stands for a code, because the driver gives none. */
 const noTls = "no TLS"
 
 /** SQLSTATE (Postgres, appendix A) or the code of the socket → what to correct. */
@@ -52,7 +52,7 @@ const toCorrect: Readonly<Record<string, (parts: Parts, said: string) => string>
     `Postgres on ${address} accepts no changes from the user "${user}": it is a standby, or the user is read-only. Name the primary and a user who may write.`
 }
 
-/** The same → what may pass. */
+/** SQLSTATE or the code of the socket → a failure that may pass. */
 const toWaitFor: Readonly<Record<string, (parts: Parts) => string>> = {
   ENOTFOUND: ({ host }) => `the host "${host}" cannot be resolved. Correct the URL, or check DNS.`,
   EAI_AGAIN: ({ host }) => `the host "${host}" cannot be resolved. Correct the URL, or check DNS.`,
@@ -63,7 +63,7 @@ const toWaitFor: Readonly<Record<string, (parts: Parts) => string>> = {
     `Postgres on ${address} has no connection left. Use fewer connections, or raise max_connections of the server.`
 }
 
-/** What the driver says about a URL, which it reads when it first connects. */
+/** Errors of the driver about a URL, which it reads when it first connects. */
 const unreadable = /^(Invalid|Unsupported|Unrecognized) .*\bURL\b|^Startup parameter .* must not contain NUL/
 /** The codes of TLS (Node, `tls`; OpenSSL, `X509_V_ERR`) for a certificate that this machine does not trust. */
 const untrusted = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_|INVALID_(CA|PURPOSE))/
@@ -89,7 +89,7 @@ export const whyUnusable =
       return toBeCorrected(
         `the certificate of Postgres on ${parts.address} is not trusted${said}. Name its authority in NODE_EXTRA_CA_CERTS, and the host that it was made for in the URL.`
       )
-    // Of such a URL, what is read as the host may be a part of the password.
+    // The host that is read from such a URL may be a part of the password.
     if (/@[^?]*@|#/.test(url))
       return { ...toBeCorrected(`the URL has an @ or # that is not percent-encoded. ${formOfUrl}`), cause: undefined }
     const wait = toWaitFor[code]

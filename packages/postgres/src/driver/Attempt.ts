@@ -1,6 +1,6 @@
 /**
  * One run of a transaction's work, and how statements find the one that they belong to: the fiber carries its open
- * attempts. What is the same whether this package has begun the transaction or a host has.
+ * attempts. The code is the same for a transaction of this package and for one that a host has begun.
  */
 import type { PgPool } from "@effect/sql-pg/PgPool"
 import { type Cause, Context, Data, Duration, Effect, Fiber } from "effect"
@@ -23,7 +23,7 @@ export class HostStatementFailed extends Data.TaggedError("HostStatementFailed")
 /** Why a statement failed. */
 export type StatementFailure = SqlError | NotDone | HostStatementFailed
 
-/** What a statement answers, by the representations of `Database`. */
+/** The answer to a statement, in the representations of `Database`. */
 export interface Answer {
   readonly rows: ReadonlyArray<object>
 }
@@ -62,7 +62,7 @@ export const dooming = (attempt: Attempt) => (cause: Cause.Cause<unknown>) =>
     attempt.doom ??= cause
   })
 
-/** What `setTimeout` can wait, in milliseconds. */
+/** The longest time of `setTimeout`, in milliseconds. */
 const longestTimer = 2 ** 31 - 1
 
 /**

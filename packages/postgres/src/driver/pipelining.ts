@@ -1,11 +1,11 @@
 /**
- * Reads that share a connection. What is asked for in one turn is sent in one write, the server answers in the same order,
+ * Reads that share a connection. Statements of one turn are sent in one write, the server answers in the same order,
  * and each statement is a transaction of its own, with its own snapshot.
  *
- * A shared statement is not cancelled on the server when its caller is interrupted, because the cancellation could meet
- * that of another. So this is for statements that end by themselves: reads of a few rows by index, without a row lock. A
- * table that an operator has locked delays what follows the statement that waits, so each pipeline is for reads of the same
- * tables, which would all wait.
+ * A shared statement is not cancelled on the server when its caller is interrupted, because the cancellation could hit
+ * another caller's statement. So pipelines are for statements that end by themselves: reads of a few rows by index,
+ * without a row lock. If an operator has locked a table, all statements behind the waiting one are late. So each
+ * pipeline is for reads of the same tables, which would all wait.
  *
  * Pitfall: leaving a silent connection to the driver. It cancels nothing there, so all later reads would wait behind the
  * one that got no answer. The connection is given up with the first read that is over its limit.
@@ -15,11 +15,11 @@ import * as PgPool from "@effect/sql-pg/PgPool"
 import { Effect } from "effect"
 import { type Ask, limited } from "./Attempt.ts"
 
-/** What is read: each has one connection, which is open while it is used. */
+/** Pipelines by subject. Each has one connection, which is open while it is used. */
 const pipelines = ["keys", "sessions", "projects", "events"] as const
 export type Pipeline = (typeof pipelines)[number]
 
-/** More than ever wait at once. The driver sends at most 128 of them ahead of their answers. */
+/** A bound above any number of waiting reads. The driver sends at most 128 of them ahead of their answers. */
 const most = 10_000
 
 type Options = Omit<PgPool.Config, "multiplex" | "multiplexConcurrency" | "maxConnections">

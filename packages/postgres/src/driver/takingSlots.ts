@@ -3,7 +3,7 @@
  * are taken, the credentials that wait are served in turn.
  *
  * Connections are what requests compete for: a request that waits for a lock holds one. The platform's own work takes no slot,
- * and finds the connections that are none.
+ * and has the connections beyond the slots.
  *
  * Pitfall: taking a slot inside a transaction. It has its connection, and would wait for a slot that it holds itself.
  */
@@ -53,7 +53,7 @@ export const takingSlots = (connections: number) => {
       [slots.take(requester, 1), slots.release(1)]
     ] as const
     const taking = Effect.forEach(both, ([taken, release]) =>
-      // Pitfall: noting a permit after an interruption. One that is granted together with the end of the wait would be lost.
+      // Pitfall: noting a permit after an interruption. A permit that is granted as the wait ends would be lost.
       Effect.uninterruptibleMask((restore) =>
         Effect.andThen(
           restore(taken),

@@ -20,8 +20,8 @@ select greatest(floor.id, (
   select id from event_log where org_id = $1 and id <= $2 order by id desc limit 1)) as id from floor`
 
 /**
- * What a stream may show: no internal events, and for a stream of a project the events of that project only. `parameter`
- * is the number of the project's parameter.
+ * The events that a stream may show: no internal ones, and for a stream of a project the events of that project only.
+ * `parameter` is the number of the project's parameter.
  */
 const visible = (project: boolean, parameter = 4) =>
   `org_id = $1 and not internal ${project ? `and project_id = $${parameter}` : ""}`
@@ -67,8 +67,8 @@ from floor left join lateral (
 
 /**
  * Removes the oldest events that are before `$1` and not among the newest `$2` of their organization, at most 1,000 of
- * each of 50 organizations, to stay within the time limit of a statement. What is removed of an organization is always
- * a prefix by id: `at` comes from the clock of the emitting instance and need not rise with the id.
+ * each of 50 organizations, to stay within the time limit of a statement. The removed events of an organization are
+ * always a prefix by id: `at` comes from the clock of the emitting instance and need not rise with the id.
  */
 export const trim = `
 with recursive org as (

@@ -1,5 +1,5 @@
 /**
- * What this package needs of a host's driver: a savepoint in the transaction that the host has begun, and statements
+ * The port that a host's driver implements: a savepoint in the transaction that the host has begun, and statements
  * inside it. A driver gets every parameter as text without a type and answers every value as text, so its own parsers
  * and serializers take no part.
  */

@@ -2,10 +2,10 @@
  * Work inside a transaction that a host has begun on its own connection (docs/design/events.md E40 to E46).
  *
  * 1. A savepoint, which the server refuses outside of a transaction.
- * 2. One statement reads where the connection is and what it is set to, and sets what this package's statements rely on,
- *    for the transaction alone. A transaction that cannot keep their promises is refused.
+ * 2. One statement reads the place and the settings of the connection, and makes the settings that this package's
+ *    statements need, for the transaction alone. A transaction that cannot keep their promises is refused.
  * 3. The work. Its statements run one after the other: a driver may not accept a second one before the first is over.
- * 4. The settings of the host again, and the savepoint is released; or a rollback to it, which restores them too.
+ * 4. The settings of the host are restored and the savepoint is released; or a rollback to the savepoint restores them.
  *
  * The transaction is never ended here, and nothing is repeated: the host does both.
  *
@@ -42,7 +42,7 @@ const codeOf = (error: unknown): unknown => (Predicate.hasProperty(error, "code"
 
 const failed = (cause: unknown) => new StorageError({ operation: "HostTransaction", cause })
 
-/** What the server says to a savepoint where none can be. */
+/** The meaning of an error at the opening of a savepoint. */
 const notOpened = (error: unknown): TransactionRefused | StorageError => {
   if (codeOf(error) === "25P01") return refused("not_in_transaction")
   return codeOf(error) === "25P02" ? refused("failed") : failed(error)

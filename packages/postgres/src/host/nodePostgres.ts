@@ -1,7 +1,7 @@
 /** The transaction of a client of node-postgres (`pg`), or of a driver with the same client. */
 import { bySavepoint, type HostSession, type TextRows } from "./HostSession.ts"
 
-/** As much of `pg.Client` as is used. */
+/** The used part of `pg.Client`. */
 export interface NodePostgresClient {
   readonly query: (config: {
     readonly text: string
@@ -12,7 +12,7 @@ export interface NodePostgresClient {
     readonly fields: ReadonlyArray<{ readonly name: string; readonly dataTypeID: number }>
     readonly rows: ReadonlyArray<ReadonlyArray<string | null>>
   }>
-  /** `"T"` in a transaction, `"I"` outside, `"E"` after a failed statement. Only newer versions have it. */
+  /** `"T"` in a transaction, `"I"` outside, `"E"` after a failed statement. Older versions lack it. */
   readonly getTransactionStatus?: () => string | null
 }
 

@@ -2,11 +2,11 @@
  * Where a connection is, and the settings that statements of this package rely on. A host's connection may be on
  * another database, look for tables in another schema, print times in another way, and wait without end.
  *
- * Pitfall: leaving a setting behind. What is set for the transaction also holds for the host's next statement in it.
+ * Pitfall: leaving a setting behind. A setting of the transaction also holds for the host's next statement in it.
  */
 
 export interface Place {
-  /** Of the server's data, whichever machine serves it. */
+  /** The id of the server's data, whichever machine serves them. */
   readonly system: string
   readonly database: number
   /** The outbox, which stands for all tables. */
@@ -14,14 +14,14 @@ export interface Place {
   readonly schema: string
 }
 
-/** Run on a connection of this package, whose search path leads to the tables. */
+/** The place of this package's tables, read on its own connection, whose search path leads to them. */
 export const whereItIs = `
 select (select system_identifier::text from pg_control_system()) as system, d.oid as database, c.oid as relation,
   quote_ident(n.nspname) as schema
 from pg_database d, pg_class c join pg_namespace n on n.oid = c.relnamespace
 where d.datname = current_database() and c.oid = 'event_outbox'::regclass`
 
-/** What the server writes as `text.ts` reads it; a temporary table of the host's does not hide one of the schema. */
+/** Text as `text.ts` reads it. Temporary tables of the host come last, so that none hides a table of the schema. */
 const settings = (schema: string): Readonly<Record<string, string>> => ({
   search_path: `${schema}, pg_temp`,
   datestyle: "ISO, MDY",

@@ -14,7 +14,7 @@ interface Rows extends ReadonlyArray<ReadonlyArray<Uint8Array | null>> {
   readonly columns?: ReadonlyArray<{ readonly name: string; readonly type: number }> | undefined
 }
 
-/** As much of a handle of postgres.js as is used. */
+/** The used part of a handle of postgres.js. */
 export interface PostgresJsHandle {
   readonly unsafe: (
     text: string,

@@ -2,7 +2,7 @@
  * Parameters and values as text, for the connections of hosts, with the representations of `Database`: the driver of
  * this package has them in binary (`driver/values.ts`).
  *
- * It reads what the server writes with `DateStyle` ISO, `TimeZone` UTC and `bytea_output` hex.
+ * The text is that of the server with `DateStyle` ISO, `TimeZone` UTC and `bytea_output` hex.
  */
 import { isParameter, OID } from "@effect/sql-pg/PgTypes"
 

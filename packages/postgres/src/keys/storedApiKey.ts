@@ -15,7 +15,7 @@ export const KeyRecord = Schema.Struct({
   revoked_reason: Schema.NullOr(KeyEnd)
 })
 
-/** To be read with `under: "key"`: the columns of the key are those of its model. */
+/** The fields of a row that is read with `under: "key"`: the columns of the key are those of its model. */
 export const keyRowFields = {
   key: ApiKey,
   org_id: OrgId,

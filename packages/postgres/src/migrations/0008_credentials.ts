@@ -1,5 +1,5 @@
 /**
- * Who minted a role, and how far its end has come. Columns are the members of `BranchRole`.
+ * The person who minted a role, and how far its end has come. Columns are the members of `BranchRole`.
  *
  * Rows from before have no person (`minted_by` null): they stay valid until they are revoked or expire. Instances of
  * the version before insert rows without the new columns, so none is required.

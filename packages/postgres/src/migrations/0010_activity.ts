@@ -1,6 +1,6 @@
 /**
- * What proxies report of the computes that they relay to, and since when reports can be received. Ages are measured by
- * the clock of this database.
+ * The reports of proxies on the computes that they relay to, and since when reports can be received. Ages are measured
+ * by the clock of this database.
  */
 export const activity = `
 create table endpoint_use (                       -- the last report of a proxy about an endpoint

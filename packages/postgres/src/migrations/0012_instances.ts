@@ -1,6 +1,6 @@
 /**
- * What instances with different roles tell each other about computes: doubts whether one still runs, and which of the
- * operator's servers each branch has (`NARTHEX_COMPUTE=static`). And by which clock the age of the outbox is measured:
+ * Messages about computes between instances with different roles: doubts whether one still runs, and which of the
+ * operator's servers each branch has (`NARTHEX_COMPUTE=static`). And the clocks of the outbox:
  * `at` is the emitting instance's time, `written_at` this server's.
  *
  * Earlier versions created `static_compute` when they first used it.

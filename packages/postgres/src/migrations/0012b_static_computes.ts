@@ -1,6 +1,6 @@
 /**
- * What runs on the operator's servers (`NARTHEX_COMPUTE=static`), and the number of the last call for each branch
- * (`ComputeFence`): calls with a lower one come from a runner that lost its claim.
+ * The computes that run on the operator's servers (`NARTHEX_COMPUTE=static`), and the number of the last call for each
+ * branch (`ComputeFence`): calls with a lower one come from a runner that lost its claim.
  */
 export const staticComputes = `
 alter table static_compute add column fence bigint not null default 0;

@@ -10,12 +10,12 @@ import { Database } from "../database/Database.ts"
 import { olderThan } from "../database/keyset.ts"
 import { tableOf } from "../database/tableOf.ts"
 
-/** In the words of the partial indexes, so that the planner uses them. */
+/** The condition in the words of the partial indexes, so that the planner uses them. */
 const isOpen = (row: string) => `${row}.status in ('scheduling', 'running', 'cancelling')`
 
 /**
- * For how long a transaction may be idle after a claim, in milliseconds. Claims of the class wait for it, so that a process
- * that stops right there would stop them all.
+ * The longest idle time of a transaction after a claim, in milliseconds. Claims of the class wait for the transaction,
+ * so a process that stops right there would otherwise stop them all.
  */
 const idleAfterClaim = "5000"
 

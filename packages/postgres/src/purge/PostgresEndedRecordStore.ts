@@ -5,7 +5,7 @@ import { Database } from "../database/Database.ts"
 
 const roleEnded = "(r.revoked_at < $1 or r.expires_at < $1)"
 
-/** From what refers to what is referred to. $1 is the instant, $2 the limit. */
+/** Kinds of records, each before the kinds that it refers to. $1 is the instant, $2 the limit. */
 const kinds: ReadonlyArray<readonly [kind: "operations" | "records", text: string]> = [
   [
     "operations",

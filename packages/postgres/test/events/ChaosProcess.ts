@@ -9,7 +9,7 @@ export class ChaosProcess {
   readonly role: string
   readonly seen: Array<Seen> = []
   kills = 0
-  /** What it has done since it was started: transactions, calls that moved events, batches. */
+  /** The work since the process was started: transactions, calls that moved events, batches. */
   done = 0
   readonly #script: string
   readonly #url: string
@@ -26,7 +26,7 @@ export class ChaosProcess {
     this.#child = this.#start()
   }
 
-  /** It died by itself: what it said. */
+  /** The output of a process that ended by itself. */
   get failed(): string | undefined {
     const { exitCode, signalCode } = this.#child
     const ended = exitCode !== null || (signalCode !== null && !this.#stopped)

@@ -1,4 +1,4 @@
-/** What the processes of the chaos test and the test share. */
+/** The model that the chaos test shares with its processes. */
 
 /** The rows that writers contend for; each belongs to one of a few organizations. */
 export const operations = 24

@@ -60,7 +60,7 @@ it.effect(
     })
 )
 
-it.effect("it tries for as long as a poll, which follows then", () =>
+it.effect("a commit tries for as long as a poll takes to come, and leaves its events to the poll", () =>
   Effect.gen(function* () {
     assert.deepStrictEqual(yield* after(1_000), { sequenced: 8, woken: 1 })
   })

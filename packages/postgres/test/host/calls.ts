@@ -1,4 +1,4 @@
-/** What tests of a host's transaction do in it, and what they look at after it. */
+/** Calls of tests inside a host's transaction, and reads after it. */
 import { AccountStore, EventLog, type Organization, Transaction, TransactionRefused } from "@narthex/core"
 import { Cause, Effect, Exit, Layer, Option } from "effect"
 import { event, numbers, settle } from "../../../core/testing/events/logFixtures.ts"
@@ -47,7 +47,7 @@ export const within = <A, E, R>(tx: object, work: Effect.Effect<A, E, R>) =>
 export const exists = ({ id }: Organization) =>
   Effect.flatMap(AccountStore, (accounts) => Effect.map(accounts.findOrganization(id), Option.isSome))
 
-/** What was logged of an organization, after everything committed is sequenced. */
+/** The logged events of an organization, after everything committed is sequenced. */
 export const logged = ({ id }: Organization) =>
   Effect.gen(function* () {
     yield* settle

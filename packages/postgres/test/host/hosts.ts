@@ -51,9 +51,9 @@ const sqlOf = (url: string) =>
     max: connections,
     connection: { application_name: "host" },
     onnotice: () => {},
-    // It renames the columns of the host's own statements. Those of the control plane must keep their names.
+    // The transform renames columns of the host's own statements. Columns of the control plane must keep their names.
     transform: postgres.camel,
-    // What a host may have of its own for int8 and jsonb.
+    // A host may have its own representations of int8 and jsonb.
     types: {
       bigint: postgres.BigInt,
       json: { to: 3802, from: [114, 3802], serialize: () => '"the host\'s"', parse: () => "the host's" }

@@ -1,6 +1,7 @@
 /**
  * Every port on connections of a host's driver: each statement and each transaction is a call inside a transaction that
- * the driver has begun. What a port promises must not depend on who represents values, names columns and prepares.
+ * the driver has begun. The contract of a port does not depend on how a driver represents values, names columns and
+ * prepares.
  */
 import { StorageError } from "@narthex/core"
 import { Effect, Layer } from "effect"

@@ -49,7 +49,7 @@ layer(onPostgres, { excludeTestServices: true })("a limit on Postgres", (it) => 
       yield* call
       assert.isTrue((yield* call).allowed)
       const { release } = yield* open(query("test", "select 1 from rate_limit where subject = 'flood' for update"))
-      // One that waits for the row fails after the store's limit of 15 seconds.
+      // A call that waits for the row fails after the store's limit of 15 seconds.
       const refused = yield* call
       yield* release
       assert.isFalse(refused.allowed)

@@ -1,4 +1,4 @@
-/** What claims and changes of operations wait for, and what they do not wait for. Each order is forced. */
+/** Waits of claims and changes of operations for each other, and their absence. Each order is forced. */
 import { assert, layer } from "@effect/vitest"
 import { type OperationClass, OperationStore, StoredOperation, Transaction } from "@narthex/core"
 import { aBranchId, aClaim, anOperation, anOrgId, aProjectId, at } from "@narthex/core/testing"

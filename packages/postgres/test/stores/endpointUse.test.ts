@@ -33,7 +33,7 @@ layer(onPostgres, { excludeTestServices: true })("the use of a compute", (it) =>
     ["fast", month],
     ["slow", -month]
   ] as const)
-    it.effect(`begins with its start, by the database's clock, if the clock of an instance is ${clock}`, () =>
+    it.effect(`idle time begins with the start, by the database's clock, if an instance's clock is ${clock}`, () =>
       Effect.gen(function* () {
         const endpoint = yield* startedBy(ahead)
         const { idle_ms, started_ms } = yield* used(endpoint)
@@ -52,7 +52,7 @@ layer(onPostgres, { excludeTestServices: true })("the use of a compute", (it) =>
       })
     )
 
-  it.effect("of a report that an instance of an earlier release records counts, too", () =>
+  it.effect("a report that an instance of an earlier release records counts, too", () =>
     Effect.gen(function* () {
       const endpoint = yield* startedBy(0)
       yield* query("update endpoint set used_at = now() - interval '2 hours' where id = $1", [endpoint.id])

@@ -7,7 +7,7 @@ import { onPostgres } from "./onPostgres.ts"
 
 const day = 86_400
 
-/** What an earlier release does when a session ends, in either order: the row is revoked, what began it is kept a day. */
+/** Ends a session as an earlier release does, in either order: revokes the row, and keeps its digest for a day. */
 const ended = Effect.fnUntraced(function* (session: Session, spentFirst: boolean) {
   const store = yield* SessionStore
   yield* store.insert(session)

@@ -122,7 +122,7 @@ const lists = Effect.gen(function* () {
     )
 })
 
-/** What pages show at one look, of the same records. */
+/** The overviews that pages show, of the same records. */
 const overviews = Effect.gen(function* () {
   const store = yield* OverviewStore
   const limits = { organizations: 10, invitations: 10, projects: 10 }

@@ -109,7 +109,7 @@ const makeTemplate = ({ admin, url }: Pick<Databases, "admin" | "url">, server: 
     yield* lock.query("select pg_advisory_lock(7003)")
     const found = yield* lock.query(`select datname from pg_database where datname = '${template}'`)
     if (found.rows.length > 0) return
-    // It gets its name when it is complete, and when nothing is connected to it any more.
+    // The template gets its name once it is complete and nothing is connected to it.
     const draft = `${template}_draft`
     yield* admin(`drop database if exists ${draft} with (force)`)
     yield* admin(`create database ${draft}`)

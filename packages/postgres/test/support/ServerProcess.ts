@@ -36,8 +36,8 @@ export const provingGroup = "proving"
 const access = `local all +${provingGroup} scram-sha-256\nlocal all all trust\n`
 
 /**
- * Puts a fresh cluster in the cache. Of several concurrent calls the first to rename wins, and the others remove
- * theirs.
+ * Puts a fresh cluster in the cache. The first of several concurrent calls to rename wins, and the others remove their
+ * clusters.
  */
 const initialise = async (bin: string, owner: Account, template: string): Promise<void> => {
   const scratch = await directoryOf(owner)

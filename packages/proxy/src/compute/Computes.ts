@@ -45,7 +45,7 @@ export interface Reached extends Opened {
   readonly admitted: Admitted
 }
 
-/** What the control plane answered: where the compute runs, `undefined` if it does not, and when it was asked. */
+/** An answer of the control plane: where the compute runs, `undefined` if it does not, and when it was asked. */
 export interface Located {
   readonly compute: RunningCompute | undefined
   /** Milliseconds of the clock of `makeComputes`, before the question. */

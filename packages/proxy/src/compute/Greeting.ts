@@ -1,6 +1,6 @@
 /**
- * What a compute says between AuthenticationOk and its first ReadyForQuery, for the client: with a cancel key of the proxy in
- * place of the compute's, because a cancel request may reach any proxy.
+ * The messages of a compute between AuthenticationOk and its first ReadyForQuery, for the client. The cancel key is one
+ * of the proxy in place of the compute's, because a cancel request may reach any proxy.
  */
 import { randomBytes } from "node:crypto"
 import { backendKeyData, type Message, typeOf } from "../wire/messages.ts"

@@ -37,8 +37,8 @@ const accepted = 0x53
 const patience = 5_000
 
 /**
- * Connects. `done` gets the socket once the startup packet or a cancel request can be written, or why not. Not called after a
- * cancel, which closes the socket.
+ * Connects. `done` gets the socket once the startup packet or a cancel request can be written, or the reason why not. A
+ * cancel closes the socket; `done` is then not called.
  */
 export const connectCompute = (
   _admitted: Admitted,

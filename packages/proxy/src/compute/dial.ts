@@ -16,7 +16,7 @@ import { ComputeGone, connectCompute, type Dialler, type Reachable } from "./con
 /** A session that is open at its compute and has not been used. */
 export interface Opened {
   readonly server: ComputeSocket
-  /** What the client gets first: the end of its own authentication, and what the compute has said since. */
+  /** The first bytes for the client: the end of its own authentication, and the messages of the compute since then. */
   readonly greeting: Buffer
   /** The key with which the client may cancel, and that of the compute; `undefined` if the compute gives none. */
   readonly keys: { readonly client: Buffer; readonly compute: Buffer } | undefined
@@ -24,7 +24,7 @@ export interface Opened {
 
 export type Greeted = Omit<Opened, "server">
 
-/** How a session is opened: what is sent to the compute, and what becomes of what it answers. */
+/** How a session is opened: the startup packet for the compute, and the reactions to its answers. */
 export interface Login {
   readonly startup: Buffer
   /** Takes a message of the compute. `undefined`: it has to say more. */

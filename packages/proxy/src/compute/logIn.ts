@@ -29,13 +29,13 @@ type Outcome = Greeted | Refusal | ServerError | undefined
 export interface KeyLogin {
   readonly startup: Buffer
   readonly keys: Keys
-  /** What the client gets at the end of its own exchange. */
+  /** The server's final message of the client's own exchange. */
   readonly serverFinal: string
-  /** What the client gets before the server's own greeting. */
+  /** Messages for the client before the compute's greeting. */
   readonly notices: ReadonlyArray<Buffer>
 }
 
-/** A login that has begun, with what it has learned of the server. */
+/** A login that has begun, and whether the server has proved itself. */
 class ScramLogin implements Login {
   readonly startup: Buffer
   readonly #client: ScramClient

@@ -16,7 +16,7 @@ import { Clock, DateTime, Duration, Effect, Queue, Random, type Scope } from "ef
 import { ControlPlane } from "./ControlPlane.ts"
 
 /**
- * What a report needs to know about a session. `lastActive` is in milliseconds of the clock of `makeActivityReports`.
+ * A session, as reports need it. `lastActive` is in milliseconds of the clock of `makeActivityReports`.
  */
 export interface Session {
   readonly busy: boolean
@@ -50,7 +50,7 @@ interface Use {
   readonly generation: number
   readonly sessions: Set<Session>
   last_active: number
-  /** What the last report that succeeded said, and when. */
+  /** The content and time of the last report that succeeded. */
   reported: { readonly in_use: boolean; readonly at: number } | undefined
 }
 

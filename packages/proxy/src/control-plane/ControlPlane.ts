@@ -54,8 +54,8 @@ export class ControlPlaneUnreachable extends Data.TaggedError("ControlPlaneUnrea
 }
 
 /**
- * What changed: the allowlist of a project, or an endpoint that was disabled, suspended or deleted. `cancel`: a cancel request
- * has reached a proxy that does not have the session.
+ * A change: of the allowlist of a project, or of an endpoint that was disabled, suspended or deleted. `cancel`: a
+ * cancel request has reached a proxy that does not have the session.
  */
 export type Change =
   | { readonly of: "allowlist"; readonly change: AllowlistChange }

@@ -4,8 +4,8 @@
  * A stale address is harmless: it contains the compute's generation, so it leads to that compute or nowhere. So is a stale
  * verifier: a client that has proved itself by it is asked for again, and its compute checks the proof again.
  *
- * What is not known has to be asked for on behalf of a stranger. Networks take turns at few such questions at a time, and have
- * few that find nothing (docs/design/proxy.md P12).
+ * An unknown endpoint or role makes the cache ask on behalf of a stranger. Few such questions run at a time, networks
+ * take turns, and a network has few questions that find nothing (docs/design/proxy.md P12).
  *
  * Pitfall: resolving only when a client connects. Disabling, suspending or deleting an endpoint also ends its
  * established connections, and its compute may go on for other endpoints of the branch. So endpoints with connections
@@ -22,12 +22,12 @@ import { jittered, makeSingleFlight } from "./SingleFlight.ts"
 /** An answer of the control plane, and when it was asked, by the clock of `makeEndpointCache`. */
 export interface Located {
   readonly endpoint: ResolvedEndpoint
-  /** Of the role that was asked for; `undefined` without a valid role. */
+  /** The verifier of the requested role; `undefined` without a valid role. */
   readonly verifier: string | undefined
   readonly asked_at: number
 }
 
-/** What a client names: an endpoint, and a role in the form of a minted one. */
+/** The names that a client sends: an endpoint, and a role in the form of a minted one. */
 export interface Named {
   readonly endpoint_id: EndpointId
   readonly role: string | undefined
@@ -41,7 +41,7 @@ export interface Connected {
 }
 
 export interface EndpointCache {
-  /** What was answered last, if the role is known to have a verifier or none is asked for. */
+  /** The last answer, if the role is known to have a verifier or no role is named. */
   readonly known: (named: Named) => Located | undefined
   /** Asks on behalf of a client of this network, which has proved nothing. */
   readonly lookUp: (named: Named, network: string, onExit: OnExit<Located, ResolveError | TooManyMisses>) => Cancel
@@ -72,7 +72,7 @@ interface Watched {
 /** The connections to one endpoint. */
 interface Group {
   readonly those: Set<Watched>
-  /** None has a lower generation. */
+  /** The lowest generation of them. */
   least: number
 }
 
@@ -94,7 +94,7 @@ export const makeEndpointCache = (
     const control = yield* ControlPlane
     const flights = yield* makeSingleFlight<Located, ResolveError>()
     const known = new Map<EndpointId, Located>()
-    /** By endpoint and role. */
+    /** Verifiers by endpoint and role. */
     const verifiers = new Map<string, string>()
     const missed = new Buckets(misses, missesBurst)
     const turns = PartitionedSemaphore.makeUnsafe<string>({ permits: lookUps })
@@ -139,7 +139,7 @@ export const makeEndpointCache = (
       remember(located)
       if (disabled) return cutAll(endpoint_id)
       const group = watched.get(endpoint_id)
-      // As nearly always, so that a new connection does not look at all others.
+      // The usual case, in which a new connection does not look at all others.
       if (group === undefined || (current_state !== "idle" && (latest === null || latest <= group.least))) return
       group.least = Number.POSITIVE_INFINITY
       for (const { cut, generation, since } of [...group.those]) {

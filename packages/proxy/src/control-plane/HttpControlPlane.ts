@@ -29,7 +29,7 @@ export interface HttpControlPlaneConfig {
   /** The base URL of the API, without `/v1`. */
   readonly api_url: string
   readonly token: Redacted.Redacted
-  /** What sends the calls, when it is not `fetch`: in the process of the API, `DirectApi` of `@narthex/http`. */
+  /** The client that sends the calls. Default: `fetch`. In the process of the API: `DirectApi` of `@narthex/http`. */
   readonly api_client?: HttpClient.HttpClient | undefined
 }
 
@@ -79,7 +79,7 @@ const wakeRefusal = (status: number, { client_address, endpoint_id }: Admitted) 
   return status === 503 ? new WakeTimedOut({ endpoint_id }) : undefined
 }
 
-/** What an older control plane, or one that cannot read the report, answers to every repetition of it too. */
+/** Answers of a control plane that does not know or cannot read the report. Repeating the report changes nothing. */
 const rejections: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501])
 
 const make = Effect.gen(function* () {

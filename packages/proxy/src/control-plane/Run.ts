@@ -9,15 +9,15 @@ import { Effect, Exit, FiberSet, Option, type Scope } from "effect"
 /** Ends a wait, whose outcome is not reported then. */
 export type Cancel = () => void
 
-/** For what is over already. */
+/** The cancel of a wait that is over already. */
 export const nothing: Cancel = () => {}
 
 export type OnExit<A, E> = (exit: Exit.Exit<A, E>) => void
 
-/** Runs an effect until its end, or until it is cancelled. One that waits for nothing has ended when this returns. */
+/** Runs an effect until it ends or is cancelled. An effect that waits for nothing has ended when `Run` returns. */
 export type Run = <A, E>(effect: Effect.Effect<A, E>, onExit: OnExit<A, E>) => Cancel
 
-/** What it runs is interrupted when the scope closes. */
+/** Effects that run are interrupted when the scope closes. */
 export const makeRun: Effect.Effect<Run, never, Scope.Scope> = Effect.gen(function* () {
   const running = yield* FiberSet.make<unknown, unknown>()
   const start = Effect.runForkWith(yield* Effect.context())

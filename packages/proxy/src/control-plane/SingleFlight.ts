@@ -19,7 +19,7 @@ export interface SingleFlight<A, E> {
 
 export const makeSingleFlight = <A, E>(): Effect.Effect<SingleFlight<A, E>, never, Scope.Scope> =>
   Effect.map(makeRun, (run) => {
-    /** Who waits for the work of each key. */
+    /** The waiters for the work of each key. */
     const flights = new Map<string, Set<OnExit<A, E>>>()
 
     const waitFor = (flight: Set<OnExit<A, E>>, onExit: OnExit<A, E>): Cancel => {

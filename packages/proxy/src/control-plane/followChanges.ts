@@ -9,7 +9,7 @@ import type { AllowlistCache } from "./AllowlistCache.ts"
 import { type Change, ControlPlane } from "./ControlPlane.ts"
 import type { EndpointCache } from "./EndpointCache.ts"
 
-/** What to do with the changes of each kind. */
+/** The receivers of changes, by kind. */
 export interface Followers {
   readonly allowlists: Pick<AllowlistCache, "changed" | "reload">
   readonly endpoints: Pick<EndpointCache, "changed" | "reload">

@@ -182,7 +182,7 @@ export class ConnectionLimiter {
 
 const failureKey = (endpoint: EndpointId, peer: Address) => `${endpoint} ${networkOf(peer.text)}`
 
-/** What one connection has of the limits, from ACCEPT to its end. Each is in a field of its own, as long as a session lasts. */
+/** The slots that one connection holds, from ACCEPT to its end. */
 export class HeldSlots {
   readonly #limiter: ConnectionLimiter
   #halfOpen: HalfOpen | undefined

@@ -4,11 +4,11 @@
  * address, and a step reads one line of the cache. Among n networks a path has about log2(n) steps, most of which an
  * index of the first bits skips.
  *
- * For each listed network it holds the expiry; for one that is listed twice the latest counts. A match returns the
+ * For each listed network the trie holds the expiry, the latest one if a network is listed twice. A match returns the
  * instant until which it holds, not a boolean, because a connection ends with the last rule that covers it.
  */
 
-/** The most bits in an index: with 12 bytes for each of their values it has 786 kB. */
+/** The most bits in an index, which then has 12 bytes for each of 65,536 values: 786 kB. */
 const mostIndexed = 16
 
 /**

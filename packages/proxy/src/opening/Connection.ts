@@ -70,14 +70,14 @@ const accept = (client: OpeningConnection, then: (peer: Address) => void) => {
   })
 }
 
-/** ROUTE, and what follows it. */
+/** ROUTE and the later stages. */
 const reach = (client: OpeningConnection, peer: Address, opened: Startup) => {
   const routed = route(opened, servernameOf(client.socket), client.shared.domain)
   if (Result.isFailure(routed)) return client.end(unroutable(routed.failure))
   const { endpoint_id, role: user, startup } = routed.success
   const since = client.shared.now()
   const asker: Asker = { endpoint_id, role: isRoleName(user) ? user : undefined, peer, since, user, startup }
-  // Until the client is asked for a proof, the control plane is late and not the client.
+  // Before the request for a proof, a delay is the control plane's and not the client's.
   client.late = unavailable()
   if (!client.watch()) return
   negotiate(client, startup)

@@ -1,9 +1,9 @@
 /**
  * A connection on its way to RELAY: its client, what it waits for, what it holds, and how it ends.
  *
- * It is no fiber. Each stage calls the next one, at once where nothing has to be waited for; where it waits, the
- * connection has what ends the wait. What ends an opening from outside, as a client that leaves, the time limit or a
- * drain, calls `end`.
+ * The connection has no fiber. Each stage calls the next one, at once if there is nothing to wait for. A stage that
+ * waits leaves the connection a function that ends the wait. Events from outside, such as a client that leaves, the
+ * time limit or a drain, call `end`.
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"
@@ -32,7 +32,7 @@ export class OpeningConnection implements Opening, Dialler {
   reader: SocketReader
   /** Whether an ErrorResponse may be sent. Before the startup packet libpq hides or misreads it. */
   answerable = false
-  /** What binds authentication to the connection of TLS. */
+  /** The channel binding data of TLS. */
   binding: Buffer | undefined
   /** How the connection ends when its client has not proved itself in time. */
   late: Refusal | Hangup = tooSlow

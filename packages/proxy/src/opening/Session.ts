@@ -1,7 +1,6 @@
 /**
- * A connection in RELAY: what it holds, what may cut it, and what its compute says that others need to know.
- *
- * It ends once, when both of its sides are closed, and gives everything back then.
+ * A connection in RELAY: what it holds, what may cut it, and what its compute says that others need to know. A session
+ * ends once, when both of its sides are closed, and then releases everything.
  *
  * Pitfall: a reference to what opened the connection. It would live as long as the session, and with it packets and
  * parameters.
@@ -43,7 +42,7 @@ class Session {
   /** The socket that was accepted, and that of TLS over it. */
   readonly #client: Socket
   readonly #accepted: Socket
-  /** What undoes what the session has done, the last first. */
+  /** Functions that undo the steps of the session, in reverse order. */
   readonly #releases: Array<() => void> = []
   #relay: Relay | undefined
   #reported: Reported | undefined

@@ -1,4 +1,4 @@
-/** What the connections of a proxy share. */
+/** The state that the connections of a proxy share. */
 import type { Context } from "effect"
 import type { Computes } from "../compute/Computes.ts"
 import type { ActivityReports } from "../control-plane/ActivityReports.ts"
@@ -17,10 +17,8 @@ import type { Connections } from "../relay/Connections.ts"
 import type { Tls } from "./Tls.ts"
 
 /**
- * What all connections of a proxy share. `makeProxy` makes it once and passes it to each connection.
- *
- * It is a record rather than services of a `Context`: its parts live exactly as long as the listener, no embedder
- * replaces one, and reading a member costs no look-up.
+ * Made once by `makeProxy` and passed to each connection. A record rather than services of a `Context`: its parts live
+ * exactly as long as the listener, no embedder replaces one, and reading a member costs no look-up.
  */
 export interface SharedState {
   readonly domain: string
@@ -36,14 +34,14 @@ export interface SharedState {
   readonly handedOver: Buckets
   readonly handedOverInAll: Buckets
   readonly limiter: ConnectionLimiter
-  /** From it derive the verifiers of roles that have none. */
+  /** The secret from which the verifiers of unknown roles derive. */
   readonly decoySecret: Buffer
   readonly audit: AuditTrail
   readonly refusals: RefusalReports
   readonly connections: Connections
   /** The time limit of everything up to the proof. */
   readonly deadlines: Deadlines
-  /** Runs what a connection needs a fiber for. */
+  /** Runs the work of connections that needs a fiber. */
   readonly run: Run
   /** Has the registry of metrics and the loggers. */
   readonly context: Context.Context<never>

@@ -26,8 +26,8 @@ export class SocketReader {
   }
 
   /**
-   * Reads until the parser returns a value, which `done` gets; `undefined` if the connection ends before. Not called
-   * after a cancel.
+   * Reads until the parser returns a value, and passes it to `done`; `undefined` if the connection ends before. After a
+   * cancel `done` is not called.
    */
   read<A>(parse: (queue: ByteQueue) => A | undefined, done: (parsed: A | undefined) => void): Cancel {
     const parsed = parse(this.#queue)
@@ -83,7 +83,7 @@ export class SocketReader {
   readonly #onData = (chunk: Buffer) => {
     this.#queue.push(chunk)
     this.#wake?.()
-    // What looked at the bytes may read on, watch, or have detached the reader.
+    // The callback may have read on, begun to watch, or detached the reader.
     if (this.#detached) return
     if (this.#wake === undefined || this.#queue.length > largestAhead) this.socket.pause()
   }

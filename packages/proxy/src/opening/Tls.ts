@@ -23,7 +23,7 @@ export interface TlsFiles {
 /** The certificate or its key is missing or invalid. */
 export class UnusableCertificate extends Data.TaggedError("UnusableCertificate")<{ readonly reason: string }> {}
 
-/** What a handshake needs, and what binds authentication to it (`serverEndPoint`). */
+/** The TLS context of a handshake, and the data that bind authentication to it (`serverEndPoint`). */
 export interface Identity {
   readonly context: SecureContext
   readonly binding: Buffer | undefined
@@ -31,7 +31,7 @@ export interface Identity {
 
 export interface Tls {
   readonly required: boolean
-  /** That of the current files. */
+  /** The identity of the current files. */
   readonly identity: () => Identity
 }
 

@@ -1,4 +1,4 @@
-/** ALLOW (docs/design/proxy.md P12): the check of a client's address, and what follows a refusal. */
+/** ALLOW (docs/design/proxy.md P12): the check of a client's address, and the report of a refusal. */
 import { isRoleName, type RefusalReason } from "@narthex/core"
 import { Exit, Result } from "effect"
 import type { Admitted, Candidate, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"
@@ -18,8 +18,8 @@ export const allow = (shared: SharedState, candidate: Candidate, onExit: OnExit<
 }
 
 /**
- * What follows a refusal. `user` is what the client named, if it named one. It is a stranger's text until the client has
- * authenticated.
+ * Counts and reports a refusal, and returns the answer to the client. `user` is the role that the client named, if any:
+ * the text of a stranger until the client has authenticated.
  */
 export const refuse = (
   shared: SharedState,

@@ -15,10 +15,10 @@ import type { OpeningConnection } from "./OpeningConnection.ts"
 import { SocketReader } from "./SocketReader.ts"
 import { type Tls, upgrade } from "./Tls.ts"
 
-/** What a client asks for after the handshake: a session or a cancel. */
+/** The request of a client after the handshake: a session or a cancel. */
 export type ClientRequest = Startup | (FirstPacket & { readonly _tag: "CancelRequest" })
 
-/** What has been asked for before the startup packet, and whether that was without TLS. */
+/** The requests before the startup packet, and whether they came without TLS. */
 interface Before {
   readonly plain: boolean
   readonly asked: ReadonlyArray<FirstPacket["_tag"]>

@@ -1,5 +1,5 @@
 /**
- * What the control plane says of an endpoint and a role, and ALLOW: before the proof by what is known, after it by what is so now.
+ * RESOLVE and ALLOW: before the client's proof by cached answers, after it by a fresh answer of the control plane.
  */
 import { networkOf } from "@narthex/core"
 import { Cause, Exit } from "effect"
@@ -24,7 +24,7 @@ export interface Asker extends Named {
   readonly peer: Address
   /** When it began to ask, in milliseconds of the monotonic clock. */
   readonly since: number
-  /** As it was sent, in latin1. `role` of `Named` has it only in the form of a minted one. */
+  /** The user name as it was sent, in latin1. `Named.role` is set only for the form of a minted role. */
   readonly user: string
   readonly startup: Startup
 }
@@ -74,7 +74,7 @@ export const admit = (
 const fresh = 1_000
 
 /**
- * What the control plane says now, and ALLOW again. A disabled endpoint ends here.
+ * Resolves the endpoint again unless the answer is fresh, and repeats ALLOW. A disabled endpoint ends the connection.
  *
  * Pitfall: taking the answer to another connection, however young. A role that was revoked in between would be let in.
  */

@@ -80,6 +80,6 @@ const unreached = (
   }
 }
 
-/** What a client learns of an error of its compute. Of the twin that the proxy logs in with it learns nothing. */
+/** The answer to a client about an error of its compute, without a trace of the twin that the proxy logs in with. */
 const answerOf = (error: ServerError, user: string): Refusal | ServerError =>
   sqlstateOf(error.bytes) === "28P01" ? wrongPassword(user) : error

@@ -1,4 +1,7 @@
-/** AUTHENTICATE for minted roles, and what follows it. The proxy checks the proof, and logs in with what it has shown. */
+/**
+ * AUTHENTICATE and the later stages for minted roles. The proxy checks the proof, and logs in with the key that it
+ * shows.
+ */
 
 import { withKeys } from "../compute/logIn.ts"
 import {
@@ -25,7 +28,7 @@ import { upstream } from "./route.ts"
 
 const left = new Hangup({ event: "client_left" })
 
-/** AUTHENTICATE, and what follows it. A role without a verifier has an exchange that no password ends well. */
+/** AUTHENTICATE and the later stages. No password succeeds for a role without a verifier. */
 export const proveRole = (client: OpeningConnection, asker: Asker, allowed: Allowed, text: string | undefined) => {
   const { decoySecret, limiter } = client.shared
   const { endpoint_id, peer, user } = asker
@@ -56,8 +59,8 @@ const unproved = (user: string, why: Unproved): Refusal | Hangup => {
 }
 
 /**
- * LIMIT, and what follows it. The control plane is asked again, unless it has just answered: the role may have ended, and the
- * endpoint may be elsewhere.
+ * LIMIT and the later stages. The control plane is asked again, unless it has just answered: the role may have ended,
+ * and the endpoint may be elsewhere.
  */
 const proved = (
   client: OpeningConnection,
@@ -96,7 +99,7 @@ const onlyReads = {
 /** The only database in which minted roles may connect. A server would log each attempt at another one. */
 const onlyDatabase = "postgres"
 
-/** What Postgres takes for a replication connection: `database`, and every spelling of true. */
+/** Whether Postgres would take the startup packet for a replication connection: `database`, or any spelling of true. */
 const isReplication = (startup: Startup): boolean => {
   const value = parameter(startup, "replication")
   return value !== undefined && !/^(?:|0|of|off|f|fa|fal|fals|false|n|no)$/i.test(value)

@@ -13,7 +13,7 @@ import { type Parameter, parameter, type Startup } from "../wire/startup.ts"
 
 export interface Route {
   readonly endpoint_id: EndpointId
-  /** As the client sent it, in latin1. */
+  /** The role as the client sent it, in latin1. */
   readonly role: string
   readonly startup: Startup
 }
@@ -55,7 +55,7 @@ export const route = (
  * The startup packet for the compute: protocol 3.0 without options of the protocol, which the proxy negotiates itself. On a
  * read-only endpoint it names the twin of the role.
  *
- * Pitfall: leaving the database to Postgres. Without one it takes the name of the user, which is another one for a twin.
+ * Pitfall: leaving the database to Postgres. Postgres would take the name of the user, which differs for a twin.
  */
 export const upstream = (startup: Startup, role: string, twin: boolean): Startup => {
   const parameters = startup.parameters.filter(([name]) => !isProtocolOption(name))

@@ -1,5 +1,5 @@
 /**
- * What operators see of connections: a counter with an `event` label, the number of relayed connections, and an audit
+ * Connections as operators see them: a counter with an `event` label, the number of relayed connections, and an audit
  * line for each client that the allowlist refused.
  *
  * Connections are counted outside of fibers, in the registry of metrics of a context.
@@ -13,7 +13,7 @@ const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connec
 export const addRelayed = (context: Context.Context<never>, change: 1 | -1): void =>
   relayed.modifyUnsafe(change, context)
 
-/** One counter for each event. With its attribute given to it, its key is not made for each update. */
+/** Counters by event. A counter that has its attribute builds no key at each update. */
 const counters = new Map<string, Metric.Counter<number>>()
 
 const counterOf = (event: string) => {
@@ -31,7 +31,7 @@ const counterOf = (event: string) => {
 /** Counts one event: a stage that a connection passed, or the reason why it ended. */
 export const count = (event: string): Effect.Effect<void> => Metric.update(counterOf(event), 1)
 
-/** The same for code that is no fiber. */
+/** As `count`, for code that is no fiber. */
 export const countIn = (context: Context.Context<never>, event: string): void =>
   counterOf(event).updateUnsafe(1, context)
 

@@ -19,7 +19,7 @@ export interface CancelTarget {
   readonly key: Buffer
 }
 
-/** What proxies tell each other of a cancel key. */
+/** The hash by which proxies name a cancel key to each other. */
 export const hashOf = (key: Buffer): string => createHash("sha256").update(key).digest("hex")
 
 export class CancelKeys {

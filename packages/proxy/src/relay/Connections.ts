@@ -1,6 +1,6 @@
 /**
- * The open connections of a proxy, and how they end: those that are being opened by their `end`, relayed ones by a
- * FATAL at a message boundary.
+ * The open connections of a proxy, and how they end: connections that are being opened by `end`, relayed ones by
+ * a FATAL at a message boundary.
  */
 import { Effect } from "effect"
 import type { Refusal } from "../outcomes/Refusal.ts"

@@ -15,8 +15,9 @@ import { MessageWalker } from "../wire/MessageWalker.ts"
 export interface RelayEnds {
   readonly client: Socket
   readonly server: ComputeSocket
-  /** What the client has sent ahead of the relay, and what it gets first: whole messages, to the first ReadyForQuery. */
+  /** Bytes that the client sent before the relay. */
   readonly fromClient: Buffer
+  /** The first bytes for the client: whole messages, up to and with the first ReadyForQuery. */
   readonly greeting: Buffer
   /** Called each time that an idle session gets busy. */
   readonly busy: () => void
@@ -45,7 +46,7 @@ export class Relay {
   #before: Pick<RelayEnds, "fromClient" | "greeting"> | undefined
   readonly #toServer: MessageWalker
   readonly #toClient: MessageWalker
-  /** The number of outstanding ReadyForQuery messages. That of the greeting is not counted. */
+  /** The number of outstanding ReadyForQuery messages, without that of the greeting. */
   #outstanding = 0
   #status = idleStatus
   /** Whether extended-protocol messages were sent after the last Sync. */
@@ -137,7 +138,7 @@ export class Relay {
   }
 
   /**
-   * Ends the session with a FATAL at the next message boundary. Without a boundary within 2 s, closes it without one.
+   * Ends the session with a FATAL at the next message boundary, or without a FATAL if there is no boundary within 2 s.
    */
   cut(fatal: Buffer): void {
     if (this.#fatal !== undefined || this.#ended) return

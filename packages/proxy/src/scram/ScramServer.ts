@@ -64,7 +64,7 @@ export const begin = (
 interface Begun {
   readonly bare: string
   readonly combined: string
-  /** What the client has to repeat: its header, and the data of the channel. */
+  /** The data that the client has to repeat: its header, and the channel binding. */
   readonly expected: Buffer
   readonly text: string
 }

@@ -1,4 +1,4 @@
-/** What a server stores of a password in place of it: the SCRAM-SHA-256 verifier (RFC 5802, RFC 7677). Pure. */
+/** The SCRAM-SHA-256 verifier, which a server stores in place of a password (RFC 5802, RFC 7677). Pure. */
 import { createHmac } from "node:crypto"
 
 export interface Verifier {
@@ -25,8 +25,8 @@ export const parseVerifier = (text: string): Verifier | undefined => {
 const [usualIterations, saltBytes] = [4096, 16]
 
 /**
- * The verifier of a name that has none: always the same one for the name, and no password fits it. With it the exchange with an
- * unknown role is that with a known one whose password is wrong.
+ * The verifier of a name that has none: always the same for the name, and no password fits it. So the exchange with an
+ * unknown role looks like that with a known role and a wrong password.
  */
 export const decoyOf = (secret: Buffer, name: string): Verifier => {
   const derived = (label: string) => createHmac("sha256", secret).update(`${label} ${name}`).digest()

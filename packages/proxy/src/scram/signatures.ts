@@ -5,7 +5,7 @@ export const hmac = (key: Buffer, text: string): Buffer => createHmac("sha256", 
 
 export const sha256 = (bytes: Buffer): Buffer => createHash("sha256").update(bytes).digest()
 
-/** Of two values of one length. */
+/** The operands have the same length. */
 export const xor = (a: Buffer, b: Buffer): Buffer => Buffer.from(a.map((byte, at) => byte ^ (b[at] ?? 0)))
 
 /** 144 random bits in printable characters, as many as Postgres uses. */

@@ -4,7 +4,7 @@ export interface ErrorFields {
   /** Five characters (PostgreSQL documentation, appendix A). */
   readonly sqlstate: string
   readonly message: string
-  /** What the user can do. */
+  /** Advice for the user. */
   readonly hint: string
 }
 

@@ -1,7 +1,6 @@
 /**
- * Walks the headers of typed protocol messages (one type byte, four length bytes) and skips their bodies.
- *
- * It runs on all relayed bytes, so it allocates nothing for a message whose body is not wanted.
+ * Walks the headers of typed protocol messages (one type byte, four length bytes) and skips their bodies. The walker
+ * sees all relayed bytes, so it allocates nothing for a message whose body is not wanted.
  *
  * Pitfall: assuming that chunks end where messages end. A chunk may end inside a header or a body; between two chunks
  * the walker keeps how much of either is missing.
@@ -22,7 +21,7 @@ const largestBody = 1_024
 
 export class MessageWalker {
   readonly #listener: MessageListener
-  /** Only for headers that chunks cut in two. */
+  /** Holds a header that is split between chunks. */
   #header: Buffer | undefined
   #headerBytes = 0
   #skip = 0
@@ -94,7 +93,7 @@ export class MessageWalker {
   }
 
   #collect(chunk: Buffer, at: number, bytes: number): void {
-    // In one piece, as nearly always, it is not copied.
+    // A body in one piece, the usual case, is not copied.
     if (this.#body === undefined && bytes === this.#skip) this.#body = chunk.subarray(at, at + bytes)
     else {
       this.#body ??= Buffer.allocUnsafe(this.#skip)

@@ -7,7 +7,7 @@ import type { ByteQueue } from "./ByteQueue.ts"
 export interface Message {
   readonly type: number
   readonly body: Buffer
-  /** With its type and its length. */
+  /** The message with its type and its length. */
   readonly whole: Buffer
 }
 

@@ -1,4 +1,4 @@
-/** What a wake says about where a compute is, for clients that come after it. */
+/** The address of a compute that a wake returns, and its use for later clients. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { makeComputes, type ReachError, type Reached } from "../../src/compute/Computes.ts"

@@ -38,7 +38,7 @@ const reporting = Effect.gen(function* () {
     }
   })
   const session = () => ({ busy: false, lastActive: state.now })
-  /** What the control plane has received since the last call. */
+  /** The reports that the control plane has received since the last call. */
   const said = () =>
     received.splice(0).flatMap(({ endpoints }) => endpoints.map((it) => [it.connections, it.busy, it.idle_ms] as const))
   return { ...reports, received, said, session, state, wait }

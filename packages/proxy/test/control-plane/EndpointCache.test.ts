@@ -132,7 +132,7 @@ describe("EndpointCache", () => {
     })
   )
 
-  it.effect("an endpoint that changes between the answer to a connection and its relay cuts it", () =>
+  it.effect("an endpoint that changes between the answer to a connection and its relay cuts the connection", () =>
     Effect.gen(function* () {
       const { control, cuts, endpoints, watch } = yield* cached("1 hour")
       const { asked_at } = yield* resolve(endpoints)
@@ -147,7 +147,7 @@ describe("EndpointCache", () => {
     })
   )
 
-  it.effect("the same for one that changes while it is asked for the first time", () =>
+  it.effect("an endpoint that changes during its first question cuts the connection", () =>
     Effect.gen(function* () {
       const { control, cuts, endpoints, watch } = yield* cached("1 hour")
       watch((yield* disabledMeanwhile(control, endpoints)).asked_at)
@@ -156,7 +156,7 @@ describe("EndpointCache", () => {
     })
   )
 
-  it.effect("the same for one that is deleted, of which nothing is known any more", () =>
+  it.effect("an endpoint that is deleted and no longer known cuts the connection", () =>
     Effect.gen(function* () {
       const { control, cuts, endpoints, watch } = yield* cached("1 hour")
       const { asked_at } = yield* resolve(endpoints)

@@ -54,9 +54,9 @@ const [plain, tls, bound] = [
 interface Client {
   readonly name: string
   readonly tags: ReadonlyArray<string>
-  /** Those that it has. */
+  /** The ways that the client supports. */
   readonly ways: ReadonlyArray<Way>
-  /** Who it is in its session. */
+  /** Logs in, and returns the role of the session. */
   readonly logIn: (port: number, way: Way) => Promise<string>
   /** Begins to sleep in a session. Returns how to cancel, which resolves to the SQLSTATE of the query. */
   readonly sleep: (port: number, way: Way) => Promise<() => Promise<string | undefined>>
@@ -199,7 +199,7 @@ describe.each(clients)("$name behind two proxies", { tags: ["openssl"] }, ({ log
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())
 
-  describe("in each of its ways", { tags: [...tags] }, () => {
+  describe("each way to connect", { tags: [...tags] }, () => {
     it.live("logs in to both types of endpoint, and cancels at the proxy that does not hold the session", () =>
       Effect.gen(function* () {
         const { control, port: own } = yield* harness(cluster, { tls: yield* certificate("db.test") })

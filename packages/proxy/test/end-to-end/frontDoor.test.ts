@@ -33,7 +33,7 @@ const spellings = [
   ...["x".repeat(4_000), "*", "%", "all", "replication", "+narthex_writer", "@users", "/^narthex", "\\narthex"]
 ]
 
-/** What the proxy says to a client that sends a startup packet and waits: nothing after its request for a proof. */
+/** The answer to a client that sends a startup packet and waits: nothing follows the request for a proof. */
 const answerTo = (port: number, user: string, ...more: ReadonlyArray<readonly [string, string]>) =>
   Effect.promise(async () => {
     const socket = open(port)
@@ -108,7 +108,7 @@ describe("the front door", { tags: ["openssl"] }, () => {
     Effect.gen(function* () {
       const own = yield* harness(trusting)
       own.control.ownRoles = true
-      // Of the names, only this one may log in there: Postgres itself refuses the others.
+      // Postgres itself refuses the other names: only `trusted` may log in there.
       yield* Effect.promise(async () => {
         const sql = sqlClient(0, { path: trusting.address, username: role })
         await sql.unsafe("drop role if exists trusted; create role trusted superuser login")

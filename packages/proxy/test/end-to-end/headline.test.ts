@@ -60,7 +60,7 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
         }
         const direct = () => answer(openTls(port, "db.test", ["postgresql"]))
         const inTheClear = () => answer(open(port))
-        // What a client with sslmode=prefer does, as libpq below: a second attempt because the first one was refused.
+        // A client with sslmode=prefer, like libpq below, makes a second attempt when the first one is refused.
         const attempts = [negotiated, direct, negotiated, inTheClear]
         yield* Effect.promise(async () => {
           for (const attempt of attempts) assert.match((await attempt()).toString("latin1"), /^E.*C28000\0/s)

@@ -82,7 +82,7 @@ describe("a read-only endpoint", () => {
     })
   )
 
-  it.live("above the disk quota a client is told at its login why it only reads, and otherwise nothing", () =>
+  it.live("a login above the disk quota has a notice why it only reads, and any other login has none", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       const told = Effect.promise(async () => {

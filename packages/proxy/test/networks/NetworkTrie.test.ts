@@ -34,7 +34,7 @@ describe("NetworkTrie", () => {
           const trie = new NetworkTrie()
           for (const cidr of cidrs) {
             const parsed = parseNetwork(cidr)
-            // Both treat a mapped IPv6 network as IPv4.
+            // The trie and the core treat a mapped IPv6 network as IPv4.
             if (parsed?.bytes.length === count) trie.add(parsed.bytes, parsed.prefix, 1)
           }
           for (const address of addresses) {

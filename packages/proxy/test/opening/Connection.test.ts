@@ -47,20 +47,20 @@ const ended = (sockets: ReadonlyArray<Socket>) => {
   for (const socket of sockets) socket.destroy()
 }
 
-describe("a connection", () => {
-  it.effect("to a compute that runs starts one fiber, which asks where the endpoint is", () =>
+describe("connections", () => {
+  it.effect("a connection to a compute that runs starts one fiber, which asks where the endpoint is", () =>
     Effect.gen(function* () {
       const { session } = yield* serving()
       const sessions = [yield* session]
       const before = fibers()
       for (let n = 0; n < 10; n++) sessions.push(yield* session)
-      // None for those whose endpoint was asked for within the last second.
+      // A connection whose endpoint was asked for within the last second starts no fiber.
       assert.isAtMost(fibers() - before - 1, 10)
       ended(sessions)
     })
   )
 
-  it.effect("that the allowlist refuses starts none, except for a line of the log each minute", () =>
+  it.effect("a connection that the allowlist refuses starts no fiber, except for one log line each minute", () =>
     Effect.gen(function* () {
       const { control, refused, session } = yield* serving()
       ended([yield* session])
@@ -75,7 +75,7 @@ describe("a connection", () => {
     })
   )
 
-  it.effect("with a wrong password asks the control plane nothing that it has answered", () =>
+  it.effect("a connection with a wrong password asks the control plane nothing that it has answered", () =>
     Effect.gen(function* () {
       const { control, port, session } = yield* serving()
       ended([yield* session])
@@ -93,7 +93,7 @@ describe("a connection", () => {
     })
   )
 
-  it.effect("that is relayed keeps no timer", () =>
+  it.effect("a relayed connection keeps no timer", () =>
     Effect.gen(function* () {
       const { session } = yield* serving()
       const sessions = [yield* session]
@@ -105,7 +105,7 @@ describe("a connection", () => {
     })
   )
 
-  it.effect("gives back at its end what it has of the limits", () =>
+  it.effect("a connection that ends gives back its places", () =>
     Effect.gen(function* () {
       const { port, proxy, session } = yield* serving({ connections: 1 })
       const socket = yield* session
@@ -117,7 +117,7 @@ describe("a connection", () => {
     })
   )
 
-  it.effect("whose client leaves when it is asked for a proof gives back what it has, and has failed no proof", () =>
+  it.effect("a client that leaves when it is asked for a proof frees its place and counts as no failed proof", () =>
     Effect.gen(function* () {
       const { asking, port, session } = yield* serving({ half_open: 1, failures: 1, failures_burst: 1 })
       for (let n = 0; n < 3; n++) {
@@ -131,7 +131,7 @@ describe("a connection", () => {
     })
   )
 
-  it.effect("that meets a defect ends alone", () =>
+  it.effect("a defect ends only its own connection", () =>
     Effect.gen(function* () {
       const { control, refused, session } = yield* serving()
       control.answering = Effect.die(new Error("a defect"))
@@ -145,7 +145,7 @@ describe("a connection", () => {
     ["trusts", "C28000"],
     ["foreign", "C08006"],
     ["silent", "C28000"]
-  ] as const)("to a server that is %s ends with %s before it begins", ([fault, code]) =>
+  ] as const)("a connection to a server that is %s ends with %s before it begins", ([fault, code]) =>
     Effect.gen(function* () {
       const { port, proxy } = yield* serving({}, { [fault]: true })
       const refused = yield* Effect.promise(() =>

@@ -1,4 +1,4 @@
-/** What a connection that is being opened waits for, and what a defect of a stage ends. */
+/** Waits of a connection that is being opened, and the effect of a defect in a stage. */
 import { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { type Context, Effect, Logger } from "effect"

@@ -29,7 +29,7 @@ describe("PendingRefusals", () => {
     assert.deepStrictEqual([pending.size, pending.take()], [0, []])
   })
 
-  it("of 10,000 addresses refused at one project the last ones are kept, and one that repeats stays", () => {
+  it("10,000 refused addresses of one project leave the last ones, and an address that repeats stays", () => {
     const pending = new PendingRefusals()
     for (let n = 0; n < 10_000; n++) {
       pending.add(refused(`10.0.${n >> 8}.${n & 255}`), n)

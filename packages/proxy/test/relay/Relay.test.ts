@@ -6,7 +6,7 @@ import { ComputeSocket } from "../../src/compute/ComputeSocket.ts"
 import { Relay } from "../../src/relay/Relay.ts"
 import { encodeFatal } from "../../src/wire/ErrorResponse.ts"
 
-/** Both ends of one TCP connection: the near one paused, as the proxy's are. */
+/** The two ends of a TCP connection: the near end paused, as the proxy's are. */
 const pair = Effect.callback<readonly [near: Socket, far: Socket]>((resume) => {
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
     server.close()

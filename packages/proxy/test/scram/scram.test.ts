@@ -1,4 +1,4 @@
-/** Both ends of SCRAM-SHA-256, against each other, against the vectors of the RFC, and with each step changed. */
+/** SCRAM-SHA-256: client and server against each other, against the vectors of the RFC, and with each step changed. */
 import { createHash, createHmac, pbkdf2Sync } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -161,7 +161,7 @@ describe("a verifier", () => {
     assert.isUndefined(parseVerifier(text))
   })
 
-  it("of a name that has none is always the same, differs for each name and secret, and looks as others do", () => {
+  it("the decoy of an unknown name is always the same, differs by name and secret, and looks like a verifier", () => {
     const secret = Buffer.from("secret")
     const decoy = decoyOf(secret, "role_a")
     assert.deepStrictEqual(decoyOf(secret, "role_a"), decoy)

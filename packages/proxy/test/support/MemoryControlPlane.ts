@@ -61,7 +61,7 @@ export class MemoryControlPlane {
   listless = false
   /** Leaves reports of refused clients without an answer. */
   answersReports = true
-  /** What an answer about the endpoint waits for, after it was read. */
+  /** A wait before an answer about the endpoint is sent, after its state was read. */
   answering: Effect.Effect<void> = Effect.void
   /** Whether the organization runs as many computes as it may. */
   full = false

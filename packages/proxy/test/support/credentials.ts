@@ -4,7 +4,7 @@ import { createHash, createHmac, pbkdf2Sync } from "node:crypto"
 export const role = "role_0123456789abcdef"
 export const password = "correct horse"
 
-/** What Postgres stores of a password (RFC 5803). The salt derives from the name, so that it is always the same. */
+/** The verifier of a password (RFC 5803). The salt derives from the name, so that it is always the same. */
 export const verifierOf = (name: string, secret = password): string => {
   const salt = createHash("sha256").update(name).digest().subarray(0, 16)
   const salted = pbkdf2Sync(secret, salt, 4096, 32, "sha256")

@@ -17,7 +17,7 @@ export interface Running {
   readonly signal: (name: NodeJS.Signals) => void
 }
 
-/** Starts a program. One that does not end in time is killed, and `ended` rejects. */
+/** Starts a program. If the program does not end in time, it is killed, and `ended` rejects. */
 export const begin = (program: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Running => {
   const child = spawn(program, args, {
     // Not the environment of the user: LANG, PGOPTIONS and PGSSLMODE would change what psql sends and prints.

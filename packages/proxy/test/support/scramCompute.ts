@@ -21,7 +21,7 @@ export const computeKey = Buffer.from([0, 0, 0, 1, 0, 0, 0, 2])
 
 const ready = encodeMessage("Z", "I")
 
-/** What it does in place of what Postgres does. */
+/** Deviations of the compute from Postgres. */
 export interface Faults {
   /** Sends AuthenticationOk at once, as a server that trusts. */
   readonly trusts?: boolean
@@ -31,7 +31,7 @@ export interface Faults {
   readonly silent?: boolean
 }
 
-/** Serves one client. What it sends once it is authenticated has no answer. */
+/** Serves one client. Messages after its authentication get no answer. */
 export const authenticate = (socket: Socket, { foreign = false, silent = false, trusts = false }: Faults = {}) => {
   const verifier = parseVerifier(verifierOf(role))
   if (verifier === undefined) throw new Error("The verifier cannot be read.")
@@ -74,7 +74,7 @@ export const authenticate = (socket: Socket, { foreign = false, silent = false, 
     })
 }
 
-/** Its address, while the scope is open. */
+/** Returns the address of a compute that listens while the scope is open. */
 export const scramCompute = (faults: Faults = {}) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly server: ReturnType<typeof createServer>; readonly address: string }>((resume) => {

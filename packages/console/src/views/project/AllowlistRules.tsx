@@ -14,7 +14,7 @@ export interface AllowlistDraft {
   readonly hours: string
 }
 
-/** What the API answered about an address. */
+/** The answer of the API about an address. */
 export interface Checked {
   readonly address: string
   /** `null`: it was not checked, because `error` says what is wrong with it. */

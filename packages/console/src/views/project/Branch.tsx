@@ -1,4 +1,4 @@
-/** The page of one branch: what it is, how one reaches it, its properties, and its end. */
+/** The page of a branch: its facts, endpoints, properties, and its deletion. */
 import { Card } from "../../components/Card.tsx"
 import { Checkbox } from "../../components/Checkbox.tsx"
 import { CopyField } from "../../components/CopyField.tsx"

@@ -1,7 +1,7 @@
 /**
- * How one connects: the connection string of a branch with a masked password, as the lines of several programs. A choice
- * is shown at once, or after *Show* without script (docs/design/console.md W28). *Create password* makes a Postgres role;
- * its answer shows the password once (W15).
+ * The card for connecting: the connection string of a branch with a masked password, as the lines of several programs.
+ * A choice is shown at once, or after *Show* without script (docs/design/console.md W28). *Create password* makes a
+ * Postgres role; its answer shows the password once (W15).
  */
 import { Card } from "../../components/Card.tsx"
 import { CopyField } from "../../components/CopyField.tsx"
@@ -12,7 +12,7 @@ import { mainEndpoint } from "./branchTree.ts"
 import { type Connection, maskedConnection, type TabId, tabNamed, tabs } from "./connection.ts"
 import { lifetimes } from "./lifetimes.ts"
 
-/** What the pickers of the card say. */
+/** The values of the pickers of the card. */
 export interface Picked {
   readonly tab: TabId
   readonly branch_id: string

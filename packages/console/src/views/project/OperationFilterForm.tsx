@@ -1,5 +1,5 @@
 /**
- * What the operations page is filtered by, and the form that changes it (docs/design/console.md W50). The filter is in
+ * The filter of the operations page, and the form that changes it (docs/design/console.md W50). The filter is in
  * the address, so it needs no script and can be shared.
  */
 import { Field } from "../../components/Field.tsx"
@@ -32,7 +32,7 @@ const choicesOf = (all: string, words: Readonly<Record<string, string>>) => [
 
 export const isFiltered = (filter: OperationFilterShown): boolean => Object.values(filter).some((it) => it !== "")
 
-/** The names by id, and the one that is chosen: it may be deleted, or older than those that are read. */
+/** The names by id, and the chosen id, whose object may be deleted, or older than the objects that were read. */
 const withChosen = (names: Readonly<Record<string, string>>, chosen: string): Readonly<Record<string, string>> =>
   chosen === "" || Object.hasOwn(names, chosen) ? names : { ...names, [chosen]: shortId(chosen) }
 

@@ -1,7 +1,4 @@
-/**
- * The overview of a project: is it up, how does one connect, what happened last, who may connect, which branches there
- * are.
- */
+/** The overview of a project: its state, connection string, last operations, allowlist and branches. */
 import { Option } from "effect"
 import { Card } from "../../components/Card.tsx"
 import { CopyField } from "../../components/CopyField.tsx"
@@ -40,7 +37,7 @@ export interface OverviewPageProps extends ProjectPageProps {
   readonly form_token: string
 }
 
-/** So many branches are shown; of more, the card links to all. */
+/** The number of branches in the card, which links to all of them. */
 const shownBranches = 8
 
 export const OverviewPage = (props: OverviewPageProps) => {

@@ -15,7 +15,7 @@ export interface PasswordPageProps extends ProjectPageProps {
   readonly connection_uri: string | null
   /** The program that comes first. */
   readonly tab: string
-  /** What was made, as a sentence. */
+  /** A sentence about the role or sandbox that was made. */
   readonly made: string
 }
 

@@ -1,11 +1,11 @@
-/** What every page of a project gets. */
+/** The props of every page of a project. */
 import type { Frame, ProjectInFrame, ProjectSection } from "../../shell/Frame.ts"
 import type { ProjectShown } from "../records.ts"
 
 export interface ProjectPageProps {
   readonly frame: Frame
   readonly project: ProjectShown
-  /** What the last action did. */
+  /** A confirmation of the last action. */
   readonly notice?: string | undefined
   /** Why the last action did nothing. */
   readonly problem?: string | undefined

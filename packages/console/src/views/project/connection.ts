@@ -10,7 +10,7 @@ export interface Connection {
   readonly host: string
   readonly port: number
   readonly database: string
-  /** Of the query, decoded: `sslmode`, `options`. */
+  /** The parameters of the query, decoded: `sslmode`, `options`. */
   readonly parameters: ReadonlyArray<readonly [name: string, value: string]>
 }
 
@@ -18,7 +18,7 @@ export interface Connection {
 const database = "postgres"
 const dots = "••••••••"
 
-/** The parts of a connection string of the API; `null` for text that is none. */
+/** The parts of a connection string of the API; `null` for any other text. */
 export const readConnection = (uri: string): Connection | null => {
   const url = URL.canParse(uri) ? new URL(uri) : null
   if (url === null || url.hostname === "") return null

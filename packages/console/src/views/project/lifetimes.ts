@@ -23,7 +23,7 @@ export const sandboxLifetimes: ReadonlyArray<Option> = lifetimes.filter(
   ({ value }) => value !== "" && Number(value) <= day
 )
 
-/** Of `suspend_timeout_seconds`; -1: never. */
+/** Values of `suspend_timeout_seconds`; -1: never. */
 export const suspendTimeouts: ReadonlyArray<Option> = [
   { value: "60", label: "1 minute" },
   { value: "300", label: "5 minutes" },
@@ -38,7 +38,7 @@ export const suspendTimeouts: ReadonlyArray<Option> = [
 export const suspendTimeoutLabel = (seconds: number): string =>
   suspendTimeouts.find(({ value }) => value === `${seconds}`)?.label ?? `${seconds} seconds`
 
-/** The options, and the present value if it is none of them. */
+/** The options, and the present value if no option has it. */
 export const suspendTimeoutChoices = (seconds: number): ReadonlyArray<Option> =>
   suspendTimeouts.some(({ value }) => value === `${seconds}`)
     ? suspendTimeouts
