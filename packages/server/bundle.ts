@@ -2,7 +2,7 @@
  * `node packages/server/bundle.ts`: bundles the programs of the server into `dist`, with all that they need of this
  * repository and of Effect. Loading one file instead of a thousand makes their start four times as fast.
  *
- * It does not check types; `npm run check` does.
+ * Types are not checked here; `npm run check` does that.
  */
 import { join } from "node:path"
 import { build } from "rolldown"

@@ -50,7 +50,7 @@ const attempt = (address: string, { credential, password }: MintedCredential, ..
     Effect.catchTag("SqlError", (error) => Effect.succeed(sqlstateOf(error)))
   )
 
-/** What the instance does each minute. */
+/** The work of the instance each minute. */
 const aMinute = Effect.andThen(
   Effect.flatMap(DiskMeasurement, ({ record }) => record),
   Effect.flatMap(RoleReconciler, ({ compareRoles }) => compareRoles)

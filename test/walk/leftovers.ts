@@ -20,7 +20,7 @@ export interface Walk {
   readonly folders: ReadonlyArray<string>
 }
 
-/** What the kernel reports about a process; empty for one that has ended or belongs to another account. */
+/** The kernel's report about a process; empty for one that has ended or belongs to another account. */
 const said = (read: () => string): string => {
   try {
     return read()

@@ -26,9 +26,9 @@ const waysToResist: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** How many sessions a siege has. */
 export interface Numbers {
-  /** Idle ones, in addition to those that resist. */
+  /** Idle sessions, in addition to those that resist. */
   readonly crowd?: number
-  /** Those that resist at most; left out: one for each way. */
+  /** The most sessions that resist; left out: one for each way. */
   readonly most?: number
 }
 
