@@ -18,8 +18,8 @@ const programs = {
 }
 
 /**
- * Bundles ES modules of this repository for Node: each of `input` becomes a file of `directory` by its name. They share
- * chunks. Only packages that cannot be bundled, or that may be missing, are loaded from `node_modules`.
+ * Bundles ES modules of this repository for Node: each of `input` becomes a file of `directory` by its name. The files
+ * share chunks. Only packages that cannot be bundled, or that may be missing, are loaded from `node_modules`.
  */
 export const bundle = async (input: Readonly<Record<string, string>>, directory: string): Promise<void> => {
   await build({

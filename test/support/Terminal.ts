@@ -2,7 +2,7 @@
  * A program on a pseudo-terminal, as a person has it in front: keys go in, and a screen comes out.
  *
  * util-linux's `script` makes the terminal, coreutils' `stty` sets and reads it, and xterm.js interprets what is written
- * to it. Both are in Debian's essential packages.
+ * to it. `script` and `stty` are in Debian's essential packages.
  *
  * Pitfall: looking for a text among the bytes of the terminal. A line that is redrawn contains what is no longer visible.
  */

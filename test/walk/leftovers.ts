@@ -16,7 +16,7 @@ export const markVariable = "WALK_MARK"
 
 export interface Walk {
   readonly mark: string
-  /** Folders that it made, as real paths. Its processes work there, and they are removed with it. */
+  /** Folders that the walk made, as real paths. Its processes work there, and they are removed with it. */
   readonly folders: ReadonlyArray<string>
 }
 

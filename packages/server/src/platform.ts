@@ -121,7 +121,7 @@ const unready = Effect.fnUntraced(function* (proxy: ProxyState) {
   )
 })
 
-/** Every part of the roles. They listen when the layer has been built. */
+/** Every part of the roles. The listeners are open when the layer has been built. */
 export const layerPlatform = (plan: Plan) => {
   const { addresses, providers, roles, settings, storage } = plan
   const wants = (role: Role) => roles.includes(role)

@@ -3,7 +3,7 @@ import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
-/** Its URL. */
+/** The URL of the server. */
 export const listening = (server: Server) =>
   Effect.acquireRelease(
     Effect.callback<string>((resume) => {

@@ -1,4 +1,4 @@
-/** Sessions of one credential that make it as hard as they can to take it away, and logins that go on meanwhile. */
+/** Sessions of one credential that make it as hard as they can to take it away, and logins that go on beside them. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { giantResult, lockOwnRole, loopForEver } from "../attacks/sessions.ts"
 import { eventuallyOpen, login, type Session, sqlstate } from "../Session.ts"
