@@ -194,7 +194,7 @@ const answersModule = () => {
   ].join("\n")
 }
 
-/** What groups have that is no call of the contract. */
+/** Further members of groups that are no calls of the contract. */
 const following: Readonly<Record<string, ReadonlyArray<string>>> = {
   events: ["Following"],
   operations: ["OperationClient"]

@@ -10,7 +10,7 @@ type Argument = Completions.ArgumentDescriptor
 type CommandOfTree = Completions.CommandDescriptor
 type Flag = Completions.FlagDescriptor
 
-/** What stands between `<!-- name -->` and `<!-- /name -->` in the README of the command line, and on the page. */
+/** The text between `<!-- name -->` and `<!-- /name -->` in the README of the command line, and on the page. */
 export const commandLineTables = {
   environment: markdownTable(
     ["Variable", "Default", "Meaning"],

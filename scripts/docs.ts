@@ -69,7 +69,7 @@ const problemsPage = () =>
     ""
   ].join("\n")
 
-/** What an input of a call is in the document: a member of the path, of the query, or of the body. */
+/** The inputs of a call in the document: each is a member of the path, of the query, or of the body. */
 const inputsOf = ({ parameters = [], requestBody }: DocumentedCall, schemas: DocumentedSchemas) => {
   const { schema } = requestBody?.content["application/json"] ?? {}
   const named = schema?.$ref?.split("/").at(-1)
@@ -92,7 +92,7 @@ interface DocumentedSchema {
 }
 type DocumentedSchemas = Readonly<Record<string, DocumentedSchema>>
 
-/** What is read of an operation of the document. */
+/** An operation of the document, as far as it is read. */
 interface DocumentedCall {
   readonly operationId: string
   readonly summary: string

@@ -10,7 +10,7 @@ import { codeBlock, escaped } from "../packages/http/src/docs/html.ts"
 const root = resolve(import.meta.dirname, "..")
 const rendered = resolve(root, "packages/http/src/docs/guides.generated.ts")
 
-/** What a code block is called, by its language. */
+/** The label of a code block, by its language. */
 const labels: Readonly<Record<string, string>> = {
   sh: "Shell",
   console: "Shell",
@@ -22,7 +22,7 @@ const labels: Readonly<Record<string, string>> = {
   http: "HTTP"
 }
 
-/** What a heading is linked by, as on GitHub. */
+/** The anchor of a heading, as on GitHub. */
 const anchorOf = (heading: string) =>
   heading
     .toLowerCase()
@@ -74,7 +74,7 @@ export const renderGuides = (): void => {
   try {
     if (readFileSync(rendered, "utf8") === text) return
   } catch {
-    // It is missing in a fresh clone.
+    // The file is missing in a fresh clone.
   }
   writeFileSync(rendered, text)
 }

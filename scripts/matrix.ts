@@ -13,7 +13,7 @@ const successOf = ({ calls }: Row) => {
 /** A cell as the page has it: a status in place of `2`. */
 const shown = (row: Row, cell: string) => cell.replace(/\b2\b/g, successOf(row)).replace("/", " / ")
 
-/** How calls of a row are told apart: by what they do, by their kind of branch, or by name. */
+/** The distinction of the calls of a row: by action, by kind of branch, or by name. */
 const namings: ReadonlyArray<(call: Call) => string | undefined> = [
   ({ as }) => as,
   ({ on }) => on,

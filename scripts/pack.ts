@@ -1,5 +1,5 @@
 /**
- * `npm run pack`: builds every public package and packs it into a tarball. These tarballs are what is tested and
+ * `npm run pack`: builds every public package and packs it into a tarball. The tarballs are what is tested and
  * published (`npm publish <tarball>`); a package's own folder is never published, because its manifest leads to its
  * sources.
  *

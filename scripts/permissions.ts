@@ -1,6 +1,6 @@
 /**
- * Who may make which call, from the policies of the contract and `decide`: the page `docs/permissions.md`. Every cell is
- * the answer before anything is looked up, for an object of the caller's organization that is in the scope of the key.
+ * The page `docs/permissions.md`: the callers of each call, from policies and `decide`. Every cell is the answer before
+ * anything is looked up, for an object of the caller's organization that is in the scope of the key.
  */
 import { Api, policyOf, RaisedBy } from "@narthex/api"
 import { type AnyCaller, type CredentialPolicy, decide, type PathIds } from "@narthex/core"
@@ -10,16 +10,16 @@ import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 
 const named: PathIds = { ...matrixIds, endpoint_id: "endpoint", operation_id: "operation" }
 
-/** What the path of a call names; `self` is the key of the call, which a session has none of. */
+/** The ids that the path of a call names; `self` is the key of the call, and a session has none. */
 const idsIn = ({ path }: HttpApiEndpoint.Top, { kind }: AnyCaller): PathIds => ({
   ...Object.fromEntries(Object.entries(named).filter(([name]) => path.includes(`:${name}`))),
   ...(path.endsWith("/self") && kind === "api_key" ? { api_key_id: matrixIds.api_key_id } : {})
 })
 
-/** The page beside the one that is made. */
+/** The design of authorization, which the page links to. */
 const design = "design/authorization"
 
-/** Of calls without the credential of a person. */
+/** Callers of calls without the credential of a person. */
 const others = {
   Anonymous: "everyone, without a credential",
   OwnToken: "the session of the token, expired or not",
@@ -32,7 +32,7 @@ export interface PermissionRow {
   readonly call: string
   /** Cells by column, or who may call where no column decides. */
   readonly cells: Readonly<Record<string, string>> | string
-  /** What an agent's key may apply it to. */
+  /** The objects that an agent's key may apply it to. */
   readonly agent: string
 }
 
@@ -43,7 +43,7 @@ const agents = {
   made_by_agent: "made by an agent's key"
 }
 
-/** What agents' keys may apply the call to; for a body with a member that needs more, the rule of that policy too. */
+/** The objects that agents' keys may apply it to; for a body with a member that needs more, that policy's rule too. */
 const agentRule = (endpoint: HttpApiEndpoint.Top, { agent, agent_named = agent }: CredentialPolicy): string => {
   const raise = Context.get(endpoint.annotations, RaisedBy)
   const rules = [agents[agent_named]]

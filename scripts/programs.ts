@@ -22,8 +22,8 @@ const filesBelow = (directory: string, skipped: ReadonlySet<string>): ReadonlyAr
   })
 
 /**
- * What tells one state of files from another: their paths, sizes and times. The time is that of the last change of the
- * file itself (`ctime`), which no program can set.
+ * A digest of the state of files: their paths, sizes and times. The time is that of the last change of the file itself
+ * (`ctime`), which no program can set.
  */
 const stateOf = (files: ReadonlyArray<string>): string => {
   const hash = createHash("sha256")
@@ -38,7 +38,7 @@ export class Programs {
   readonly #root: string
   readonly #stamp: string
 
-  /** Those of the repository at `root`, an absolute path. */
+  /** The programs of the repository at `root`, an absolute path. */
   constructor(root: string) {
     this.#root = root
     this.#stamp = join(root, "node_modules/.narthex-programs")

@@ -1,4 +1,4 @@
-/** Every fenced block of the documentation is run by a test. What is no program is data, a drawing or a quote, and is read here. */
+/** Tests run every fenced block of the documentation. Data, drawings and quotes are no programs, and are read here. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -49,7 +49,7 @@ describe("the blocks of the documentation", () => {
 
   const quotes = read.filter(({ language }) => language === "ts")
 
-  it("what the page of an example shows is in its sources", () => {
+  it("the code on the page of an example is in its sources", () => {
     /** The code without its comments and without its place in a function. */
     const bare = (text: string) =>
       text

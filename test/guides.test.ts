@@ -1,6 +1,6 @@
 /**
  * Runs the samples of the pages in docs/guides against the API: shell with curl, TypeScript with Node, drivers against a
- * Postgres. What a page shows of an answer is compared with a real one.
+ * Postgres. The part of an answer that a page shows is compared with a real one.
  */
 import { globSync } from "node:fs"
 import { basename, resolve } from "node:path"

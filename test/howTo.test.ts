@@ -14,7 +14,7 @@ const blocks = blocksRunBy("test/howTo.test.ts")
 const programs = blocks.filter(({ language }) => language === "ts")
 const isOfTutorial = ({ page }: { readonly page: string }) => page === "docs/tutorials/service.md"
 
-/** What Node prints when it fails; `undefined` if it ends with 0. */
+/** The output of Node when it fails; `undefined` if it ends with 0. */
 const failure = async (args: ReadonlyArray<string>, cwd: string) => {
   const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env
   return run(process.execPath, ["--conditions=source", ...args], { cwd, env, maxBuffer: 2 ** 24 }).then(

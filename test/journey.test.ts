@@ -179,7 +179,7 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     await resumed.until((frames) => frames.length >= seen.length - 3, "the replay after the restart")
     assert.deepStrictEqual(resumed.frames.slice(0, seen.length - 3), seen.slice(3))
 
-    // It suspends, and wakes again for the next connection; the stream has both events.
+    // The endpoint suspends, and wakes again for the next connection; the stream has both events.
     const suspended = await call("POST", `${api}/v1/projects/${project}/endpoints/${endpoint}/suspend`, key)
     assert.strictEqual(member(suspended["endpoint"], "id"), endpoint)
     await resumed.until(finished("suspend_compute", 1), "suspend_compute")
@@ -194,7 +194,7 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     assert.strictEqual(await platform.stop(), 0)
     assert.deepStrictEqual(processesIn(directory.path), [])
 
-    // What was shown once is nowhere: not in what was logged and measured, and not on the disk, where the project is.
+    // A secret that was shown once is nowhere: not in logs and metrics, and not on the disk, where the project is.
     const secrets = [id_token, session.access_token, key, new URL(uri).password]
     for (const text of [metrics, ...logs.map(({ log }) => log)])
       for (const secret of secrets) assert.notInclude(text, secret)

@@ -10,7 +10,7 @@ import { permissionRows } from "../scripts/permissions.ts"
 const rows = permissionRows()
 const order: ReadonlyArray<string> = columns
 
-/** What a cell says of an object in the caller's organization and scope, or undefined where the object itself decides. */
+/** The decision of a cell on an object in the caller's organization and scope, or undefined: the object decides. */
 const saidBy = (cell: string | undefined) => {
   const [own = "-"] = (cell ?? "-").replace("*", "").split("/")
   return own === "-" ? undefined : /^[ansikcr]$/.test(own) ? own : "✓"

@@ -1,4 +1,4 @@
-/** What runs on every runtime of the Fetch standard: the modules that `narthex` loads in memory. */
+/** The modules that `narthex` loads in memory run on every runtime of the Fetch standard. */
 import { readFileSync } from "node:fs"
 import { dirname, relative, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -14,13 +14,13 @@ const roots: Record<string, string> = {
 
 const statically = /^(?:import|export)\s[\w*{}\s,$]*?from\s*"([^"]+)"|^import\s*"([^"]+)"/gm
 
-/** What a module imports when it is loaded: no types, and nothing that it imports later. */
+/** The imports of a module when it is loaded: no types, and nothing that it imports later. */
 const imports = (source: string) =>
   [...source.matchAll(statically)]
     .filter(([statement]) => !/^(?:import|export) type /.test(statement))
     .map((found) => found[1] ?? found[2] ?? "")
 
-describe("what runs on every runtime", () => {
+describe("modules for every runtime", () => {
   it("the library in memory loads nothing of Node and no driver, also not through other packages", () => {
     const reached = new Set<string>()
     const open = ["packages/narthex/src/index.ts"]

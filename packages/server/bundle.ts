@@ -2,7 +2,7 @@
  * `node packages/server/bundle.ts`: bundles the programs of the server into `dist`, with all that they need of this
  * repository and of Effect. Loading one file instead of a thousand makes their start four times as fast.
  *
- * It does not check types; `npm run check` does.
+ * Types are not checked here; `npm run check` does that.
  */
 import { join } from "node:path"
 import { build } from "rolldown"
@@ -18,8 +18,8 @@ const programs = {
 }
 
 /**
- * Bundles ES modules of this repository for Node: each of `input` becomes a file of `directory` by its name. They share
- * chunks. Only packages that cannot be bundled, or that may be missing, are loaded from `node_modules`.
+ * Bundles ES modules of this repository for Node: each of `input` becomes a file of `directory` by its name. The files
+ * share chunks. Only packages that cannot be bundled, or that may be missing, are loaded from `node_modules`.
  */
 export const bundle = async (input: Readonly<Record<string, string>>, directory: string): Promise<void> => {
   await build({

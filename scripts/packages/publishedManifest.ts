@@ -1,5 +1,5 @@
 /**
- * What is published of a package's manifest.
+ * The published part of a package's manifest.
  *
  * The condition `source` is for this repository: tests and tools run from the sources by it. It is not published,
  * because a consumer may resolve its own packages by a condition of the same name, and would compile our sources under

@@ -5,7 +5,7 @@ import { isProgram, type Package, root } from "./Manifest.ts"
 import { packedReadme } from "./packedReadme.ts"
 import { publishedManifest } from "./publishedManifest.ts"
 
-/** What the compiler makes of a module. */
+/** The files that the compiler makes of a module. */
 const outputs = [".js", ".js.map", ".d.ts", ".d.ts.map"]
 
 /** The folders of sources that a package publishes for its source maps. */

@@ -58,7 +58,7 @@ export const fencedBlocks = (page: string, markdown: string): ReadonlyArray<Bloc
 export const shellBlocks = (page: string, markdown: string): ReadonlyArray<Block> =>
   fencedBlocks(page, markdown).filter(({ language }) => language === "sh")
 
-/** What people read: pages at the root, of docs, of packages and of examples. */
+/** The pages for people: at the root, in docs, in packages and in examples. */
 export const documentationPages: ReadonlyArray<string> = globSync(
   ["*.md", "docs/**/*.md", "packages/*/*.md", "packages/*/src/**/*.md", "examples/**/*.md"],
   { cwd: root, exclude: ["**/node_modules"] }

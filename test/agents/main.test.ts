@@ -54,7 +54,7 @@ const makeProject = Effect.gen(function* () {
   const reader = yield* mint(agent, project, main, "read_only", null)
   yield* workedOff(main)
 
-  /** What a database holds: rows, relations with their rights, functions, schemas, large objects, position of the sequence. */
+  /** The contents of a database: rows, relations and their rights, functions, schemas, large objects, the sequence. */
   const contents = (at: string, by: MintedCredential) =>
     Effect.scoped(
       Effect.flatMap(open(at, by), (sql) =>

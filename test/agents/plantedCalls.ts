@@ -5,7 +5,7 @@
 export interface PlantedCall {
   readonly way: string
   readonly statements: ReadonlyArray<string>
-  /** What a reader runs later, in one session. */
+  /** The statements that a reader runs later, in one session. */
   readonly calls: ReadonlyArray<string>
 }
 

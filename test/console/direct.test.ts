@@ -1,6 +1,6 @@
 /**
- * The console over the real API, in both ways in which it calls it: over a socket, and within the process of the API. What
- * people may and see is the same, and a right that ended ends with the next page.
+ * The console over the real API, in both ways in which it calls it: over a socket, and within the process of the API.
+ * People have the same rights and pages in both, and a right that ended ends with the next page.
  */
 import { createServer } from "node:http"
 import { assert, layer } from "@effect/vitest"

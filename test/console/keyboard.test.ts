@@ -14,7 +14,7 @@ import { Keyboard, start } from "../support/Keyboard.ts"
 /** Milliseconds to wait for a page, an element or psql. */
 const limit = 45_000
 
-/** What psql prints, or its complaint. */
+/** The output of psql, or its complaint. */
 const psql = (uri: string, statement: string) =>
   new Promise<string>((resolve) => {
     const env = { ...process.env, PGCONNECT_TIMEOUT: "40" }

@@ -213,7 +213,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
     await page.getByRole("heading", { name: "warehouse", level: 1 }).waitFor()
   })
 
-  it("what a person types before the palette has opened stays", async () => {
+  it("text that a person types before the palette has opened stays", async () => {
     await page.goto(`${shared.platform.ready.console}${home}/api-keys`)
     // As text: the event of opening comes after the first letters of a person who types at once.
     const typed = await page.evaluate(`(async () => {

@@ -18,7 +18,7 @@ const signIn = async (page: Page, console: string, email: string) => {
   await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
 }
 
-/** What psql prints, or its complaint. */
+/** The output of psql, or its complaint. */
 const psql = (uri: string, statement: string) =>
   new Promise<{ readonly printed: string; readonly complaint: string }>((resolve) => {
     execFile(

@@ -57,9 +57,9 @@ const everything = web.pipe(
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-/** Of every page: the session and its rights, the newest event, what the frame shows. */
+/** The reads of every page: the session and its rights, the newest event, the content of the frame. */
 const frame = ["CredentialStore.bySession", "EventLog.headOf", "OverviewStore.ofPerson"]
-/** Of every page of a project; and of those that show what is in it. */
+/** The reads of every page of a project, and below of pages that show its contents. */
 const inside = [...frame, "ProjectStore.find"]
 const shown = [...inside, "OverviewStore.ofProject"]
 

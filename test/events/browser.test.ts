@@ -157,7 +157,7 @@ layer(streamApi({ heartbeat: Duration.hours(1) }), { excludeTestServices: true }
         // From the first place where it has a position to the last byte before it has everything.
         const bookmark = bytes.indexOf("\n\n", bytes.indexOf("\nid: ")) + 2
         const last = bytes.lastIndexOf("\n\n") + 1
-        // Both sides of the end of each block, and other places.
+        // Places on both sides of the end of each block, and others.
         const ends: Array<number> = []
         for (let end = bookmark; end > 1 && end <= last; end = bytes.indexOf("\n\n", end) + 2) ends.push(end - 1, end)
         const severs = [...new Set([...ends.slice(1), ...places(bytes, bookmark, last, 60)])]

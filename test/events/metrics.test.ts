@@ -76,7 +76,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the admin port", (it
         )
         yield* Effect.gen(function* () {
           yield* Effect.raceFirst(Deferred.await(held), Fiber.join(holder))
-          // Its age is measured by Postgres' clock alone. The writer's clock is an hour behind.
+          // The age of an event is measured by Postgres' clock alone. The writer's clock is an hour behind.
           const [row] = yield* query<{ readonly now: number }>(
             "test",
             "select (extract(epoch from clock_timestamp()) * 1000)::float8 as now"

@@ -12,7 +12,7 @@ import { planted } from "./runner/Fault.ts"
 
 const root = join(import.meta.dirname, "../..")
 
-/** What a program prints, and its exit code. It is not part of this run of Vitest, so it gets none of its variables. */
+/** The output and exit code of a program. It is not part of this run of Vitest, so it gets none of its variables. */
 const ran = async (...args: ReadonlyArray<string>) => {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")))
   const child = spawn(process.execPath, args, {

@@ -1,9 +1,9 @@
 /**
- * What some tests require from the machine. A test or a `describe` names it as a tag, `{ tags: ["nginx"] }`.
+ * A requirement of some tests on the machine. A test or a `describe` names it as a tag, `{ tags: ["nginx"] }`.
  *
  * If a requirement is missing, its tests are skipped, and the end of the report says which one and how to install it.
  * In CI no test is skipped that could run: without something that can be installed the run refuses to start, see
- * `missingInCi`. What only another kernel has is skipped there too, and the report says so.
+ * `missingInCi`. A test that needs another kernel is skipped there too, and the report says so.
  *
  * Pitfall: declaring a test conditionally. A test that is not declared is not counted as skipped, so its absence is
  * invisible.
@@ -16,7 +16,7 @@ import { canMakeCpuGroups } from "../support/cpuGroups.ts"
 
 export interface Requirement {
   readonly name: string
-  /** What is missing, as the closing line says it. */
+  /** The missing thing, as the closing line says it. */
   readonly what: string
   /** How to get it. */
   readonly how: string

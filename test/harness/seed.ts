@@ -22,7 +22,7 @@ export const randomFrom = (text: string): (() => number) => {
   }
 }
 
-/** This many random bytes. */
+/** Random bytes. */
 export const bytes = (count: number): Buffer => Buffer.from(Array.from({ length: count }, () => Math.random() * 256))
 
 /** The requested seed, else a new one of up to nine digits. */

@@ -1,4 +1,4 @@
-/** What a child process writes to standard error belongs to the log of its test file, which a failure names. */
+/** The standard error of a child process belongs to the log of its test file, which a failure names. */
 import type { Readable } from "node:stream"
 
 export const toLog = (stream: Readable | null | undefined): void => {

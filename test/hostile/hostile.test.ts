@@ -2,9 +2,9 @@
  * One person with every right in several organizations, and a stranger with none, work against the platform at full
  * effort, over real computes. A second organization goes on working, and a third revokes rights that are held on to.
  *
- * Both forms assert what may not fail, and how many operations of the attackers were begun while one of the bystander
- * waited. The long form also asserts how long a revocation takes, and prints how much slower each step is than before the
- * attack. `npm run test:hostile` runs it for a minute.
+ * The short and the long form assert what may not fail, and how many operations of the attackers were begun while one
+ * of the bystander waited. The long form also asserts how long a revocation takes, and prints how much slower each step
+ * is than before the attack. `npm run test:hostile` runs it for a minute.
  *
  * The short form asks for one revocation of each group at once. The long form asks for one each four seconds, and for each
  * kind at least once: without a pause, each with a siege of its own, they take as much of the machine as the attackers do.
@@ -176,7 +176,7 @@ const attackBeside = async (bystander: BystanderProcess) => {
       while (performance.now() < end)
     })
     const attacked = Promise.all([...revoking, sleep(seconds * 1_000)])
-    // What the bystander measured is reported also if a revocation fails.
+    // The bystander's measurements are reported also if a revocation fails.
     loud = await bystander.rounds(rounds, Promise.allSettled([attacked]))
     await attacked
     assertEffective(await attackers.stop())

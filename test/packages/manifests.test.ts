@@ -22,7 +22,7 @@ interface Locked {
 
 const locked: Readonly<Record<string, Locked>> = json("package-lock.json").packages
 
-/** What embeds the control plane. The other packages are programs, or parts of them. */
+/** The packages for embedding the control plane. The other packages are programs, or parts of them. */
 const embedded = publicPackages.filter(({ folder }) => ["api", "core", "http", "narthex", "postgres"].includes(folder))
 
 /** The folder of a dependency, seen from the package in `from`, as Node looks it up. */
@@ -55,7 +55,7 @@ const installedWith = (folder: string) => {
 
 const statement = /^(?:import|export)\s(?:[\w*{}\s,$]*?from\s*)?"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm
 
-/** What published sources import: packages and their entries. `node:` does not count. */
+/** The imports of published sources: packages and their entries. `node:` does not count. */
 const specifiersOf = ({ directory, manifest }: Package) =>
   new Set(
     globSync("{src,testing}/**/*.{ts,tsx}", { cwd: directory })

@@ -26,7 +26,7 @@ const esmOnly = (problem: { readonly kind: string; readonly resolutionKind?: str
 const libraries = publicPackages.filter((pack) => !isProgram(pack))
 const programs = publicPackages.filter(isProgram)
 
-/** What a program can import of a package. */
+/** The entries of a package that a program can import. */
 const entriesOf = ({ manifest: { exports, name } }: Package): ReadonlyArray<string> =>
   Object.keys(exports)
     .filter((entry) => !/[*]|package\.json$/.test(entry))

@@ -12,7 +12,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { build } from "rolldown"
 import { note } from "../harness/note.ts"
 
-/** What is loaded when it is asked for: storage on Postgres, and the pages under `/docs`. Bundlers make files of them. */
+/** Modules that are loaded on demand: storage on Postgres, and the pages under `/docs`. Bundlers make files of them. */
 const onDemand = /^@narthex\/postgres$|docs\/makePages\.ts$|^\.\/makePages\.ts$/
 
 const root = join(import.meta.dirname, "../..")
@@ -48,7 +48,7 @@ const api: typeof fetch = async (input, init) => {
   return Response.json({ regions: [{ region_id: "eu-1", name: "Europe", default: true, geo_lat: 50, geo_long: 8 }] })
 }
 
-/** What every worker has. Buffers come from the same realm as the interfaces that return them, as in a worker. */
+/** The globals of every worker. Buffers come from the same realm as the interfaces that return them, as in a worker. */
 const web = {
   AbortController,
   AbortSignal,

@@ -50,7 +50,7 @@ const attempt = (address: string, { credential, password }: MintedCredential, ..
     Effect.catchTag("SqlError", (error) => Effect.succeed(sqlstateOf(error)))
   )
 
-/** What the instance does each minute. */
+/** The work of the instance each minute. */
 const aMinute = Effect.andThen(
   Effect.flatMap(DiskMeasurement, ({ record }) => record),
   Effect.flatMap(RoleReconciler, ({ compareRoles }) => compareRoles)
@@ -59,7 +59,7 @@ const aMinute = Effect.andThen(
 layer(Layer.provideMerge(layerRunner, worldWith(computes)), { excludeTestServices: true })(
   "a database above its disk quota",
   (it) => {
-    it.effect("only reads until it holds less, says why, and keeps nobody else from writing or starting (S3)", () =>
+    it.effect("only reads until it holds less, says why, and keeps no other from writing or starting (S3)", () =>
       Effect.gen(function* () {
         const { setOverride } = yield* QuotaStore
         const { of } = yield* BranchSizes

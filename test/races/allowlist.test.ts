@@ -26,14 +26,14 @@ const almostFull = (owner: SessionCaller) =>
     return project
   })
 
-/** This many additions of different networks. */
+/** Additions of different networks. */
 const additions = (owner: SessionCaller, project: Project) =>
   Effect.map(IpAllowlist, ({ add }) =>
     Array.from({ length: adds }, (_, at) => add(project, { cidr: `192.0.2.${at}/32`, label: "added" }, owner.user.ref))
   )
 
 layer(world, { excludeTestServices: true })("an allowlist", (it) => {
-  it.effect("of parallel additions the first takes the last place of an allowlist", () =>
+  it.effect("the first of parallel additions takes the last place of an allowlist", () =>
     Effect.gen(function* () {
       const owner = yield* signIn("first@example.com")
       const project = yield* almostFull(owner)

@@ -29,7 +29,7 @@ const policy = changes("destroy", "change_projects", "branch")
 type Making = Effect.Effect<unknown, { readonly _tag: string }>
 type Ending = Effect.Effect<unknown, unknown>
 
-/** What a key depends on: how that ends, how keys are made on it, and what is wrong with them after its end. */
+/** The object that a key depends on: how it ends, how keys are made on it, and what is wrong with them afterwards. */
 interface Ground {
   readonly end: Ending
   readonly make: ReadonlyArray<Making>

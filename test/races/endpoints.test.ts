@@ -148,7 +148,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
         const initiator = initiatorOf(owner)
         yield* rounds("starts, suspends, resets, changes", (n) =>
           Effect.gen(function* () {
-            // It is still being made while the others come.
+            // The branch is still being made while the changes come.
             const { branch, endpoint } = yield* freshBranch(owner, project)
             // One after the other: the last one stands in the end.
             const timeouts = Array.from({ length: 12 }, (_, at) => 1_000 + n * 12 + at)

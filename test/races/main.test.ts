@@ -49,7 +49,7 @@ const projectOf = (owner: SessionCaller) =>
 
 type At = Effect.Success<ReturnType<typeof projectOf>>
 
-/** What is wrong on a branch that became main. */
+/** The violations on a branch that became main. */
 const judged = ({ branch, project }: At) =>
   Effect.gen(function* () {
     const main = Option.exists(yield* (yield* BranchStore).find(project.id, branch.id), (it) => it.main)

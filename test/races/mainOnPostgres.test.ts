@@ -132,7 +132,7 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
           ways[name].become
         ])
         assert.isTrue(others.every(Result.isSuccess), "the branch becomes main")
-        // It is minted also when `applyRoles` has not reached the compute in time.
+        // The credential is minted also when `applyRoles` has not reached the compute in time.
         const minted = Result.isSuccess(first) ? [{ minted: first.success, opened: Option.none() }] : []
         assert.deepStrictEqual(yield* judged(minted), [])
         yield* ways[name].cease

@@ -12,7 +12,7 @@ import { world } from "./support/world.ts"
 
 const ways = ["remove", "demote", "leave", "step down"] as const
 
-/** What the second may still do after the first: the last owner remains. */
+/** Second actions that are still granted after the first: the last owner remains. */
 const stillGranted = new Set(["demote, leave", "step down, remove", "step down, demote"])
 
 /** An action of an owner that leaves one owner less. */
@@ -26,7 +26,7 @@ const against = (actor: SessionCaller, other: SessionCaller, way: (typeof ways)[
     return Effect.asVoid(changeRole(actor, actor.user.id, "viewer", true))
   })
 
-/** What is wrong after two owners demoted or removed each other. */
+/** The violations after two owners demoted or removed each other. */
 const oneOwner = <E extends { readonly _tag: string }>(
   { org }: Team,
   outcomes: ReadonlyArray<Result.Result<unknown, E>>
@@ -64,7 +64,7 @@ const removals = (team: Team) =>
   })
 
 layer(world, { excludeTestServices: true })("members", (it) => {
-  it.effect("of owners who demote or remove each other, or leave, the second acts on the new state", () =>
+  it.effect("the second of two owners who demote or remove each other, or leave, acts on the new state", () =>
     Effect.gen(function* () {
       const team = yield* teamOf("each-other")
       const [a, b] = team.owners

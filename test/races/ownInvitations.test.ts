@@ -76,7 +76,7 @@ layer(world, { excludeTestServices: true })("an invitation of a person with an a
     )
 
   it.effect(
-    "of accepting, declining and revoking at once one has an effect, and the membership agrees with it",
+    "exactly one of accepting, declining and revoking at once has an effect, and the membership agrees with it",
     () =>
       rounds("own invitations", (n) =>
         Effect.gen(function* () {

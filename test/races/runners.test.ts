@@ -50,7 +50,7 @@ const workOn = (email: string, count: number) =>
     return { project, work: Effect.all(all, { concurrency: 12, discard: true }) }
   })
 
-/** What went wrong since the last call. No operation may be left. */
+/** The violations since the last call. No operation may be left. */
 const judged = (project: { readonly id: string }, killed: ReadonlySet<number>) =>
   Effect.gen(function* () {
     const { query } = yield* Database
@@ -141,7 +141,7 @@ layer(Runners.layer, { excludeTestServices: true })("two runners on one store", 
         const count = times(20, 1_000)
         const { runners } = yield* Runners
         const { project, work } = yield* workOn("calm@example.com", count)
-        // Both are in the middle of steps before the first one ends.
+        // The runners are in the middle of steps before the first one ends.
         const working = yield* whileStepsLast(() =>
           Effect.tap(Effect.forkChild(work), () => Effect.forEach(runners, inStep))
         )

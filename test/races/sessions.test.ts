@@ -51,7 +51,7 @@ const inviterOf = (email: string) =>
 
 type Arrival = Effect.Success<ReturnType<typeof exchange>>
 
-/** What is wrong after parallel first sign-ins of a person. */
+/** The violations after parallel first sign-ins of a person. */
 const newcomer = <E>(email: string, invited: boolean, outcomes: ReadonlyArray<Result.Result<Arrival, E>>) =>
   Effect.gen(function* () {
     const { query } = yield* Database

@@ -1,6 +1,6 @@
 /**
- * What two servers on one Postgres guarantee together: an `Idempotency-Key` takes effect once, a right ends on both, and
- * a credential has a part of the connections (docs/design/api.md A25 and A33).
+ * Guarantees of two servers on one Postgres: an `Idempotency-Key` takes effect once, a right ends on both, and a
+ * credential has a part of the connections (docs/design/api.md A25 and A33).
  *
  * A demotion, removal, disabling or revocation acts on the next request, on the server that made it and on the other
  * one, because nothing about a credential is cached between requests. Each try first shows that the right exists on

@@ -1,6 +1,6 @@
 /**
- * What a wake costs the store, in the process of a runner: its statements, in order, by transaction. Each is a round trip, and
- * each transaction a commit that waits for the disk.
+ * The cost of a wake for the store, in the process of a runner: its statements, in order, by transaction. Each is a
+ * round trip, and each transaction a commit that waits for the disk.
  */
 import { assert, layer } from "@effect/vitest"
 import { Endpoints, initiatorOf, OperationRunner, OperationStore, Projects, ProxyRequests } from "@narthex/core"

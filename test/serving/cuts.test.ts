@@ -34,7 +34,7 @@ layer(Computes.layer, { excludeTestServices: true })("an endpoint that ends", (i
       for (const [method, path, sent] of ends) {
         const session = yield* computes.session(place, String(body.endpoint.id))
         const ended = lasting(session)
-        // It is authenticated, and its query has been sent. Postgres may still be ending the session before it.
+        // The session is authenticated, and its query has been sent. Postgres may still end the session before it.
         const there = "select 1 from pg_stat_activity where usename like '%read_only'"
         yield* eventually(
           "the session to be the only one",

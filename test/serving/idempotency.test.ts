@@ -1,6 +1,6 @@
 /**
- * `Idempotency-Key` over deaths of the server's process: SIGKILL at any moment of several calls at once. What was
- * committed is replayed, what was not runs, and nothing has a second effect. The steps of a call are in
+ * `Idempotency-Key` over deaths of the server's process: SIGKILL at any moment of several calls at once. A call that
+ * was committed is replayed, a call that was not runs, and none has a second effect. The steps of a call are in
  * `packages/http/test/handlers/idempotency.crashes.test.ts`; here the process itself dies.
  * Holds docs/design/api.md A25.
  */
@@ -69,7 +69,7 @@ layer(Serving.layer, { excludeTestServices: true, timeout: "3 hours" })("a serve
       const prepared = (owner: { readonly token: string; readonly user: string }, round: string) =>
         repeatables({ url: server.url, idToken: issuer.idToken, finish }, owner, round)
 
-      // What the calls change when nothing dies.
+      // The changes of the calls when nothing dies.
       const first = yield* prepared(yield* signedIn(-1), "whole")
       const empty = yield* counted
       for (const call of first) assert.strictEqual((yield* send(server.url, call)).status, call.status, call.name)

@@ -38,7 +38,7 @@ class Second extends Context.Service<
       const { lines } = yield* operate(environment, "keys", "rotate")
       const settings = { NARTHEX_OPEN_SIGNUP: "false", NARTHEX_API_URL: first.url, NARTHEX_KEY_PEPPERS: "2,1" }
       const second = yield* Program.start("server", ["--roles", "api"], { ...environment, ...settings })
-      // Its line names NARTHEX_API_URL, which is the first instance's.
+      // The line of the second instance names NARTHEX_API_URL, which is the first instance's.
       const port = second.listensOn.find((it) => `http://127.0.0.1:${it}` !== second.address("admin"))
       return { url: `http://127.0.0.1:${port}`, former, rotated: lines[0] ?? "" }
     })

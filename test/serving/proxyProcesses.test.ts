@@ -66,7 +66,7 @@ const gone = (pids: ReadonlyArray<number>) =>
 
 describe("several processes of the Postgres proxy", { tags: ["psql"] }, () => {
   layer(StaticPlatform.layer, { excludeTestServices: true })("two processes", (it) => {
-    it.effect("both serve connections to one port, and their metrics are sums", () =>
+    it.effect("two processes serve connections to one port, and their metrics are sums", () =>
       Effect.gen(function* () {
         const { metric, openAtBoth, proxies } = yield* several()
         const sessions = yield* openAtBoth

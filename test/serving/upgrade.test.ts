@@ -31,7 +31,7 @@ const migrations = await Promise.all(
 const asOne = (text: string) => `do $old_block$ begin ${text} end $old_block$`
 const executed = (text: string) => asOne(`execute $old_text$${text}$old_text$;`)
 
-/** What a release with these migrations leaves behind. */
+/** The statements that leave the store as a release with these migrations does. */
 const applied = (count: number) => [
   "create table narthex_migration (name text primary key, checksum text not null, at timestamptz not null default now())",
   ...migrations
@@ -72,7 +72,7 @@ end;`)
 const tables = `select table_name as name from information_schema.tables
 where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'narthex_migration' order by 1`
 
-/** What a migration takes away, which is none of a user's: the turns of claims begin again. */
+/** Columns that a migration takes away, with no data of users: the turns of claims begin again. */
 const gone: Readonly<Record<string, ReadonlyArray<string>>> = {
   operation_turn: ["class", "org_id", "project_id", "served"],
   operation_person_turn: ["class", "person", "served"],

@@ -90,7 +90,7 @@ const mintAndRevoke = (dataDir: string, owner: SessionCaller, project: Project, 
     )
   })
 
-/** What becomes of a branch. */
+/** The fates of a branch. */
 const fates = ["suspend", "reset", "delete", "mint and revoke", "make default", "delete endpoint"] as const
 
 /**
@@ -179,9 +179,9 @@ const pause = (runner: StormRunner) =>
   })
 
 /**
- * Kills or stops runners, one after another, and starts those that are gone. Of three blows, on average, one falls at
- * once, one a moment after a claim, and one a moment after an operation has ended: work goes on, however slow the
- * machine is.
+ * Kills or stops runners, one after another, and starts those that are gone. On average, a third of the blows fall at
+ * once, a third a moment after a claim, and a third a moment after an operation has ended. So work goes on, however
+ * slow the machine is.
  */
 const blow = Effect.gen(function* () {
   const { runners } = yield* Storm

@@ -6,9 +6,9 @@ import { assert } from "@effect/vitest"
 import type { Page } from "playwright-core"
 import { until } from "../harness/eventually.ts"
 
-/** What has the focus. */
+/** The element that has the focus. */
 export interface Stop {
-  /** Its label, or its text. */
+  /** The label of the element, or its text. */
   readonly name: string
   /** Whether an outline that is not transparent surrounds it. */
   readonly outlined: boolean
@@ -68,7 +68,7 @@ export class Keyboard {
     this.page = page
   }
 
-  /** What has the focus; `null`: the page itself. */
+  /** The element that has the focus; `null`: the page itself. */
   focus(): Promise<Stop | null> {
     return this.page.evaluate(look)
   }

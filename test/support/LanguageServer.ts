@@ -12,7 +12,7 @@ interface Message {
   readonly result?: unknown
 }
 
-/** What a hover answers with, as far as it is read. */
+/** The answer to a hover, as far as it is read. */
 interface Hover {
   readonly contents?: { readonly value?: string }
 }
@@ -53,7 +53,7 @@ export class LanguageServer implements AsyncDisposable {
   private read({ id, method, result }: Message) {
     if (id === undefined) return
     if (method === undefined) this.answers.get(id)?.(result)
-    // What the server asks of an editor, such as to watch files.
+    // A request of the server to an editor, such as to watch files.
     else this.send({ id, result: null })
   }
 
@@ -70,7 +70,7 @@ export class LanguageServer implements AsyncDisposable {
     return within(`the answer to ${method}`, answer)
   }
 
-  /** What an editor shows for the last name of each line. `file`, from the root, need not exist. */
+  /** The text that an editor shows for the last name of each line. `file`, from the root, need not exist. */
   async hovers(file: string, lines: ReadonlyArray<string>): Promise<ReadonlyArray<string>> {
     const uri = pathToFileURL(resolve(root, file)).href
     const text = lines.join("\n")

@@ -1,8 +1,8 @@
 /**
  * The platform as a child process, started as a user starts it: from the build, which is made if it is missing.
  *
- * It waits for the line that the process prints when it is up. `kill` sends SIGKILL: the platform's child processes,
- * which are Postgres servers, keep running, and the next start on the same directory adopts them.
+ * `start` waits for the line that the process prints when it is up. `kill` sends SIGKILL: the platform's child
+ * processes, which are Postgres servers, keep running, and the next start on the same directory adopts them.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -174,7 +174,7 @@ export class Platform {
     return this.#end("SIGINT")
   }
 
-  /** Whatever state the test left it in: ends it and the servers that it did not stop itself. */
+  /** Ends the platform, in whatever state the test left it, and the servers that it did not stop itself. */
   async clear(): Promise<void> {
     await this.kill()
     await endProcessesIn(this.#directory)

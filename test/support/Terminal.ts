@@ -2,7 +2,7 @@
  * A program on a pseudo-terminal, as a person has it in front: keys go in, and a screen comes out.
  *
  * util-linux's `script` makes the terminal, coreutils' `stty` sets and reads it, and xterm.js interprets what is written
- * to it. Both are in Debian's essential packages.
+ * to it. `script` and `stty` are in Debian's essential packages.
  *
  * Pitfall: looking for a text among the bytes of the terminal. A line that is redrawn contains what is no longer visible.
  */
@@ -101,7 +101,7 @@ export class Terminal {
     }
   }
 
-  /** What is on the screen and above it, without spaces at the ends of lines and without empty lines at the end. */
+  /** The lines on the screen and above it, without spaces at the ends of lines and without empty lines at the end. */
   get rows(): ReadonlyArray<string> {
     return trimmed(this.#rows.map(({ text }) => text))
   }
@@ -180,7 +180,7 @@ export class Terminal {
     try {
       process.kill(-this.pid, "SIGKILL")
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
     // Closing the side of `script` makes the kernel send SIGHUP to what else runs in the session.
     this.#script.kill("SIGKILL")

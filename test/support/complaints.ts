@@ -1,4 +1,4 @@
-/** What a page complains about in its console: errors of scripts and of the browser. */
+/** The complaints of a page in its console: errors of scripts and of the browser. */
 import type { Page } from "playwright-core"
 
 /**

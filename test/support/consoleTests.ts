@@ -1,4 +1,4 @@
-/** What the browser tests of the console have in common: the shared platform and a connection to the shared browser. */
+/** The common part of the console's browser tests: the shared platform and a connection to the shared browser. */
 import { afterAll, beforeAll } from "@effect/vitest"
 import type { Browser } from "playwright-core"
 import { sharedBrowser } from "../harness/browser.ts"

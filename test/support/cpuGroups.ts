@@ -20,7 +20,8 @@ export interface TestGroups {
   readonly others: string
   /**
    * Moves this process to a group with half of the platform's share, until `remove`: it drives clients, which stand for
-   * other machines too, but it measures, so that it has to get its turns. What it starts from then on begins in that group.
+   * other machines too, but it measures, so that it has to get its turns. Processes that it starts later begin in that
+   * group.
    */
   readonly standBack: () => void
   /** Waits until their processes have ended. */

@@ -1,4 +1,4 @@
-/** What the admin port shows in another form than the catalog of metrics says: unknown names, kinds and labels. */
+/** Metrics of the admin port that differ from the catalog of metrics: unknown names, kinds and labels. */
 import { metricCatalog } from "@narthex/server"
 
 /** `text` is an answer of `/metrics`. */

@@ -1,5 +1,5 @@
 /**
- * What holds for every page at every width and in both themes (docs/design/console.md W47): nothing pans sideways, no
+ * Checks of every page at every width and in both themes (docs/design/console.md W47): nothing pans sideways, no
  * control is outside its box, and axe finds no violation.
  */
 import { mkdir } from "node:fs/promises"

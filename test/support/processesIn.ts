@@ -35,7 +35,7 @@ export const endProcessesIn = async (directory: string): Promise<void> => {
       try {
         process.kill(pid, name)
       } catch {
-        // It ended in between.
+        // The process ended in between.
       }
   }
   const gone = () => processesIn(directory).length === 0

@@ -53,7 +53,7 @@ export const started = (
   return { child, ended, end, said: () => said }
 }
 
-/** What a program prints, which must end by itself and succeed. `others` are files in its folder. */
+/** The output of a program, which must end by itself and succeed. `others` are files in its folder. */
 export const printed = (
   program: string,
   variables: Readonly<Record<string, string>> = {},

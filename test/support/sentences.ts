@@ -20,7 +20,7 @@ const sentencesIn = (text: string, line: number): ReadonlyArray<Sentence> =>
 
 const lineAt = (source: string, index: number) => source.slice(0, index).split("\n").length
 
-/** Of block comments and of runs of line comments, without the programs in them. */
+/** Sentences of block comments and of runs of line comments, without the programs in them. */
 export const commentsOf = (source: string): ReadonlyArray<Sentence> =>
   [...source.matchAll(/(?<=^|\s)\/\*\*?(?=\s)([\s\S]*?)\*\/|(?:^[ \t]*\/\/[^\n]*\n)+/gm)].flatMap((found) => {
     const text = (found[1] ?? found[0])
@@ -31,7 +31,7 @@ export const commentsOf = (source: string): ReadonlyArray<Sentence> =>
       .flatMap((part) => sentencesIn(part.replace(/^[-*\d. ]+/, ""), lineAt(source, found.index)))
   })
 
-/** Of tests and their groups. A name is one sentence. */
+/** Names of tests and of their groups. A name is one sentence. */
 export const testNamesOf = (source: string): ReadonlyArray<Sentence> =>
   [...source.matchAll(/\b(?:it|describe|test)(?:\.\w+)*\(\s*(["`])((?:(?!\1)[^\\]|\\.)+)\1/g)].map((found) => ({
     line: lineAt(source, found.index),
@@ -39,7 +39,7 @@ export const testNamesOf = (source: string): ReadonlyArray<Sentence> =>
     first: true
   }))
 
-/** Of a page in Markdown: paragraphs and items. Headings, cells of tables and blocks of code are labels. */
+/** Paragraphs and items of a page in Markdown. Headings, cells of tables and blocks of code are labels. */
 export const pageSentencesOf = (source: string): ReadonlyArray<Sentence> => {
   const blank = (block: string) => block.replace(/[^\n]/g, "")
   const text = source.replace(/```[\s\S]*?```|^---\n[\s\S]*?\n---\n/g, blank)

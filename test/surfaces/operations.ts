@@ -1,6 +1,7 @@
 /**
  * Where people reach each operation of the API: its command, and the route of the console that calls it or shows its
- * answer. What has none says why. `surfaces.test.ts` compares the table with the API, the command line and the console.
+ * answer. An operation without either says why. `surfaces.test.ts` compares the table with the API, the command line
+ * and the console.
  */
 
 /** Why there is none. */

@@ -14,7 +14,7 @@ import { type Transcript, transcripts } from "./support/transcripts.ts"
 /** Milliseconds. Each wait has a shorter limit and names what it waited for. */
 const hangGuard = 600_000
 
-/** What a line of progress begins with. */
+/** The characters that a line of progress begins with. */
 const spinner = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/
 
 describe("the command line on a terminal", { tags: ["terminal"], timeout: hangGuard }, () => {

@@ -29,7 +29,7 @@ export class FirstTerminal {
     this.#script.stdin.on("error", () => undefined) // the terminal is closed: the wait for its answer says so
   }
 
-  /** What it shows since the last command. */
+  /** The text that the terminal shows since the last command. */
   get shown(): string {
     return this.#shown
   }

@@ -2,8 +2,8 @@
  * A machine below a directory, as an operator sets it up: `/etc`, `/opt`, `/var/lib` and the places of backups are there, a
  * shell is root's, and units run without systemd.
  *
- * A unit is read from its file: the program gets the environment, the rights and the state directory that it names. What
- * only a booted systemd gives, such as control groups and a read-only file system, is left out.
+ * A unit is read from its file: the program gets the environment, the rights and the state directory that it names.
+ * Features of a booted systemd, such as control groups and a read-only file system, are left out.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -15,7 +15,7 @@ import { endProcessesIn } from "../support/processesIn.ts"
 import { root as clone, inherited } from "./ground.ts"
 import { type Printed, Shell } from "./Shell.ts"
 
-/** What the pages name, all below the directory of the machine. */
+/** Places that the pages name, all below the directory of the machine. */
 const places = /(?<![\w/.}$])\/(etc|opt|var\/lib|backup|backup-of-secrets)(?=[/\s"';:]|$)/gm
 
 /** systemd and a shell take a value in quotes as it is. */

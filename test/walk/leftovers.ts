@@ -16,11 +16,11 @@ export const markVariable = "WALK_MARK"
 
 export interface Walk {
   readonly mark: string
-  /** Folders that it made, as real paths. Its processes work there, and they are removed with it. */
+  /** Folders that the walk made, as real paths. Its processes work there, and they are removed with it. */
   readonly folders: ReadonlyArray<string>
 }
 
-/** What the kernel reports about a process; empty for one that has ended or belongs to another account. */
+/** The kernel's report about a process; empty for one that has ended or belongs to another account. */
 const said = (read: () => string): string => {
   try {
     return read()

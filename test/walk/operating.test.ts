@@ -139,7 +139,7 @@ describe("the pages for operators", { tags: needed, timeout: 600_000 }, () => {
       const ada = yield* person(place)
       yield* ada.psql("create table t as select 42 as answer")
       yield* type(blocksOf("backup", "Back up")[0] ?? assert.fail("The page has no block."))
-      // What happens after the backup is lost.
+      // Changes after the backup are lost.
       yield* ada.psql("insert into t values (43)")
       const late = yield* ask(place.address, "POST", "/v1/projects", ada.secret, { name: "late" })
       assert.strictEqual(late.status, 201)

@@ -31,7 +31,7 @@ const inSentences = (page: string): ReadonlyArray<Block> =>
     text: `${text.replaceAll(/<[\w-]+>|(?<!prj-)…/g, "placeholder")}\n`
   }))
 
-/** What a block types into a shell: its text, or the commands of a step of a pipeline. */
+/** The text that a block types into a shell: its own, or the commands of a step of a pipeline. */
 const typedIn = (block: Block): ReadonlyArray<Block> => {
   if (block.language === "sh" || block.language === "console") return [block]
   if (block.language !== "yaml") return []
@@ -96,7 +96,7 @@ const refusingServer = Effect.map(
   }
 )
 
-/** What blocks pipe into is not run. PowerShell's line of the completion has two of its commands. */
+/** Commands that blocks pipe into are not run. PowerShell's line of the completion has two of its commands. */
 const known = ["narthex", "node", "npm", "jq", "Out-String", "Invoke-Expression"]
 
 describe("the shell blocks of the documentation", () => {

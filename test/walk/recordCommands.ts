@@ -16,7 +16,7 @@ export const projectId = "prj-01m817dxvynfbbfkmmf5qqq4wd"
 const recorder = [
   'command_not_found_handle() { printf "%s\\0" "$#" "$@" >> "$RECORDED"; }',
   'node_modules/.bin/node() { command_not_found_handle node "$@"; }',
-  // What an earlier block of the page has defined.
+  // An earlier block of the page has defined this variable.
   `project=${projectId}`,
   'source "$BLOCK"'
 ].join("\n")

@@ -136,7 +136,7 @@ describe("the blocks about serving", { timeout: hangGuard }, () => {
     Effect.gen(function* () {
       yield* Effect.promise(() => resource("build"))
       const { api, open } = yield* place
-      // What `npm start` ends with, after it has set up and built.
+      // `npm start` ends with this program, after it has set up and built.
       const block = replaced(blockOf("oneMachine").text, [
         ["npm start", "node packages/server/dist/narthex-platform.js"]
       ])

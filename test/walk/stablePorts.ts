@@ -35,9 +35,7 @@ const isFree = async (port: number): Promise<boolean> => {
 
 const lowest = 10_000
 
-/**
- * This many free ports. Not drawn from the test's seed, because two runs with one seed must not draw the same ports.
- */
+/** Free ports, not drawn from the test's seed, because two runs with one seed must not draw the same ports. */
 export const stablePorts = async (count: number): Promise<ReadonlyArray<number>> => {
   const [first = "32768"] = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split(/\s+/)
   if (Number(first) - lowest < 1_000)

@@ -12,7 +12,7 @@ import { until } from "../harness/eventually.ts"
 import type { Printed, Running, Shell } from "./Shell.ts"
 
 export interface Stage {
-  /** What is typed for a text of the README. */
+  /** The text that is typed for a text of the README. */
   readonly typed: (text: string) => string
   /** A terminal at the root of the clone. */
   readonly openTerminal: () => Shell

@@ -2,9 +2,9 @@
  * A server of HTTP/1 that ends its connections with their answers once it closes: answers say `connection: close`, and
  * idle connections are closed when nothing has arrived for a moment.
  *
- * Pitfall: closing a server of Node alone. It resets connections at once whose requests have arrived and were not read.
- * One with a request in flight stays open after its answer until the client or a timeout of seconds ends it, and its
- * client sends further requests, which the end of the process resets.
+ * Pitfall: closing a server of Node alone. It resets at once connections whose requests have arrived and were not read.
+ * A connection with a request in flight stays open after its answer until the client or a timeout of seconds ends it.
+ * Its client sends further requests, which the end of the process resets.
  */
 import { Server, type ServerOptions, type ServerResponse } from "node:http"
 import { type Socket, Server as SocketServer } from "node:net"
@@ -28,7 +28,7 @@ export class ClosingServer extends Server {
   /** The answers that are not complete. */
   readonly #answering = new Set<ServerResponse>()
   readonly #connections = new Set<Socket>()
-  /** Those that no request came from. Node does not count them as idle. */
+  /** Connections without a request so far. Node does not count them as idle. */
   readonly #silent = new Set<Socket>()
   #requests = 0
   #closesIdle = false
@@ -66,7 +66,7 @@ export class ClosingServer extends Server {
 
   #closeIdleWhenQuiet(): void {
     const before = this.#requests
-    // What has arrived is read between the two, also when the process was busy until now.
+    // Bytes that have arrived are read between the two, also when the process was busy until now.
     const look = () => setImmediate(() => (this.#requests === before ? this.#closeIdle() : this.#closeIdleWhenQuiet()))
     setTimeout(look, quiet)
   }

@@ -1,4 +1,4 @@
-/** What a process prints when it is ready: addresses and the next commands for people, one line of JSON for programs. */
+/** The output of a process that is ready: addresses and the next commands for people, one line of JSON for programs. */
 import type { OpenIdProvider } from "@narthex/http"
 import { type Addresses, hostPort } from "./addresses.ts"
 import type { Role } from "./platform.ts"
@@ -6,14 +6,14 @@ import { type Mode, modeText } from "./settings/mode.ts"
 import { variables } from "./settings/variables.ts"
 
 export interface Up {
-  /** What the process runs. Nothing else is announced: another process may listen at its address. */
+  /** The parts that the process runs. Nothing else is announced: another process may listen at its address. */
   readonly roles: ReadonlyArray<Role>
   readonly addresses: Addresses
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly data_dir: string
-  /** Whose machine this is, and what follows from it. */
+  /** The mode of the machine, and the settings that follow from it. */
   readonly settings: { readonly mode: Mode; readonly dev_providers: object | null; readonly limits: object | null }
-  /** Of local computes: whether each has an account of its own. `null`: they run elsewhere. */
+  /** Whether each local compute has an account of its own. `null`: computes run elsewhere. */
   readonly compute_accounts: "own" | "shared" | null
   /** Whether the store has no account, so that the next commands help. */
   readonly first: boolean

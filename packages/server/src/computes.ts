@@ -1,4 +1,4 @@
-/** What runs Postgres for branches (`NARTHEX_COMPUTE`), on instances with the role `runner`. */
+/** The driver that runs Postgres for branches (`NARTHEX_COMPUTE`), on instances with the role `runner`. */
 import { ComputeDriver, ComputeFailed, layerMemoryComputes, type StorageError } from "@narthex/core"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
 import type { Database } from "@narthex/postgres"

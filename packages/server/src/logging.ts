@@ -15,7 +15,7 @@ const clock = (instant: string) => {
 const marked = (level: string) => {
   if (level === "INFO") return ""
   const color = level === "WARN" ? "yellow" : level === "ERROR" || level === "FATAL" ? "red" : "gray"
-  // It leaves the colors out where stderr is not a terminal, or NO_COLOR is set.
+  // `styleText` leaves the colors out where stderr is not a terminal, or NO_COLOR is set.
   return `${styleText(color, level, { stream: process.stderr })}  `
 }
 

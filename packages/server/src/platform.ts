@@ -4,8 +4,8 @@
  * Parts end in the reverse order: the runner gives its operations back at once, a proxy ends its sessions while the API
  * still answers, the API ends its streams while the store still runs, and computes stop before the store.
  *
- * Pitfall: ending the runner last. What ends before it may take its whole grace, and a supervisor that then kills the
- * process leaves operations that other runners take over only after their leases.
+ * Pitfall: ending the runner last. A part that ends before it may take its whole grace. A supervisor that then kills
+ * the process leaves operations that other runners take over only after their leases.
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog } from "@narthex/core"
@@ -31,7 +31,7 @@ export interface Plan {
   readonly addresses: Addresses
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly roles: ReadonlyArray<Role>
-  /** What `layerStorage` of these settings built. */
+  /** The storage that `layerStorage` of these settings built. */
   readonly storage: Context.Context<Layer.Success<ReturnType<typeof layerStorage>>>
 }
 
@@ -121,7 +121,7 @@ const unready = Effect.fnUntraced(function* (proxy: ProxyState) {
   )
 })
 
-/** Every part of the roles. They listen when the layer has been built. */
+/** Every part of the roles. The listeners are open when the layer has been built. */
 export const layerPlatform = (plan: Plan) => {
   const { addresses, providers, roles, settings, storage } = plan
   const wants = (role: Role) => roles.includes(role)

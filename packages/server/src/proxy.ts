@@ -12,7 +12,7 @@ import { type ProxyEnded, runProxyProcesses } from "./proxyProcesses.ts"
 import type { Tokens } from "./references.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-/** What the admin port shows of a proxy. Without further processes its metrics are those of the process. */
+/** The state of a proxy on the admin port. Without further processes its metrics are those of the process. */
 export class ProxyState {
   unready: Unready = Effect.undefined
   /** Adds those of the other processes to the metrics of this one. */

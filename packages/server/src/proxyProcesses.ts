@@ -43,7 +43,7 @@ const program = join(import.meta.dirname, import.meta.filename.endsWith(".ts") ?
  */
 const execArgv = ["--max-semi-space-size=16", ...process.execArgv]
 
-/** Its log goes to the standard error of this process; its first line of standard output says that it is ready. */
+/** Starts a process that logs to this standard error; its first line of standard output says that it is ready. */
 const begin = (environment: Readonly<Record<string, string | undefined>>): ChildProcess =>
   spawn(process.execPath, [...execArgv, program], {
     env: childEnvironment(environment),
@@ -53,7 +53,7 @@ const begin = (environment: Readonly<Record<string, string | undefined>>): Child
 const Ready = Schema.fromJsonString(Schema.Struct({ admin: Schema.String }))
 const decodeReady = Schema.decodeUnknownEffect(Ready)
 
-/** The URL of its admin port, once it is ready. */
+/** The URL of a process's admin port, once the process is ready. */
 const readiness = (child: ChildProcess) =>
   Effect.callback<string>((resume) => {
     const { stdout } = child
@@ -94,9 +94,9 @@ export const runProxyProcesses = (
   grace: Duration.Duration
 ): Effect.Effect<ProxyProcesses, ProxyEnded, Scope.Scope> =>
   Effect.gen(function* () {
-    /** The admin ports of those that serve. */
+    /** The admin ports of the processes that serve. */
     const serving = new Set<string>()
-    /** What ended processes have counted, as of their last scrape. */
+    /** Metrics of ended processes, as of their last scrape. */
     let former = ""
     const scraped = new Map<string, string>()
 

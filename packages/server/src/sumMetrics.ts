@@ -1,10 +1,10 @@
 /**
- * Sums of metrics in the text format of Prometheus: counters, gauges and histograms of several processes as of one. Of the
- * instants and delays of processes it is the greatest.
+ * Sums of metrics in the text format of Prometheus: counters, gauges and histograms of several processes as of one.
+ * Instants and delays are not added: the greatest is kept.
  */
 
 interface Family {
-  /** Its comments: HELP, and TYPE, which is the last. */
+  /** The comments of the family: HELP, and TYPE, which is the last. */
   readonly comments: Array<string>
   /** By name and labels. */
   readonly samples: Map<string, number>

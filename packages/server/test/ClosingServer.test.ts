@@ -1,4 +1,4 @@
-/** What becomes of kept connections when a server closes. */
+/** The end of kept connections when a server closes. */
 import { once } from "node:events"
 import { Agent, get, type IncomingMessage, type ServerResponse } from "node:http"
 import { type AddressInfo, connect } from "node:net"

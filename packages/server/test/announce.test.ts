@@ -1,4 +1,4 @@
-/** What a process announces at its start: what it runs, and no address that another process may listen on. */
+/** The announcement of a process at its start: its parts, and no address that another process may listen on. */
 import { assert, describe, it } from "@effect/vitest"
 import { defaultUrl } from "@narthex/cli"
 import { ConfigProvider, Effect } from "effect"

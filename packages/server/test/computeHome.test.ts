@@ -29,7 +29,7 @@ layer(testDatabase, { excludeTestServices: true })("the data directory of local 
     })
   )
 
-  it.effect("of runners that start at once on several directories one is accepted", () =>
+  it.effect("exactly one of several runners that start at once on different directories is accepted", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       yield* query("test", "delete from compute_home")

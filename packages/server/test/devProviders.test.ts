@@ -4,7 +4,7 @@ import { startDevProviders } from "../src/devProviders.ts"
 
 const plan = { ports: [0, 0], dataDir: "/nowhere", consoleUrl: "http://127.0.0.1:4401" } as const
 
-/** What Node throws when the package of that name is not there. */
+/** The error that Node throws when the package of that name is not there. */
 const notInstalled = (name: string, importer: string) => () =>
   Promise.reject(new Error(`Cannot find package '${name}' imported from ${importer}`))
 

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { layerLogging } from "../src/logging.ts"
 
-/** What a program logs on stderr with the format `pretty`. */
+/** The log of a program on stderr with the format `pretty`. */
 const logged = (program: Effect.Effect<void>) =>
   Effect.gen(function* () {
     const before = console.error

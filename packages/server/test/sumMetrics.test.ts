@@ -21,7 +21,7 @@ describe("sums of metrics", () => {
     )
   })
 
-  it("of the starts and the delays of several processes the greatest is kept", () => {
+  it("the greatest of the starts and the delays of several processes is kept", () => {
     const of = (value: number) =>
       `# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds ${value}\n# TYPE nodejs_eventloop_delay_seconds gauge\nnodejs_eventloop_delay_seconds{quantile="1"} ${value}\n`
     assert.strictEqual(sumMetrics([of(2), of(5), of(3)]), of(5))
@@ -36,7 +36,7 @@ describe("sums of metrics", () => {
     )
   })
 
-  it("of an ended process its counters and histograms remain, and its gauges do not", () => {
+  it("the counters and histograms of an ended process remain, and its gauges do not", () => {
     const kept = cumulative(text(1, 10, 2))
     assert.include(kept, "events_total")
     assert.include(kept, "seconds_sum 1\n")

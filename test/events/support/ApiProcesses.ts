@@ -21,7 +21,7 @@ export interface ApiOptions {
 
 /** A command to a running process. */
 export type Command =
-  /** Its clock stands at this time from now on. */
+  /** The clock of the process stands at this time from now on. */
   | { readonly stand: number }
   /** Wakes now what would wake within this many milliseconds. */
   | { readonly wake: number }
@@ -48,7 +48,7 @@ export class ApiProcess {
     child.stderr.on("data", (chunk) => {
       complaint = `${complaint}${chunk}`.slice(-2_000)
     })
-    // It may be killed while a command is on its way.
+    // The process may be killed while a command is on its way.
     child.stdin.on("error", () => {})
     this.#said = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const up = await within("an API process to listen", this.#said.next())

@@ -112,7 +112,7 @@ export interface Origin {
 
 export class SplittingFront {
   readonly port: number
-  /** What browsers sent as `Last-Event-ID` when they came back, by path; `null`: nothing. */
+  /** The `Last-Event-ID` that browsers sent when they reconnected, by path; `null`: none. */
   readonly resumed = new Map<string, string | null>()
   readonly #took = new Map<string, number>()
   readonly #server: Server

@@ -1,5 +1,5 @@
 /**
- * One of several API servers on a shared Postgres, as a process that tests can kill: the real listener, handlers,
+ * An API server that shares a Postgres with others, as a process that tests can kill: the real listener, handlers,
  * services and stores. Only the identity provider accepts every token, and the clock is the test's.
  *
  * `node apiProcess.ts <options as JSON>` prints `{"port", "admin"}` when it is up; `admin` if the options request that

@@ -128,7 +128,7 @@ const endOne = (
   })
 
 /**
- * Ends rights in stages: in parallel within a stage, one stage after another. Those that do not race end when every
+ * Ends rights in stages: in parallel within a stage, one stage after another. Rights that do not race end when every
  * stream has received events, the others while the streams are opened.
  */
 export const endRights = (

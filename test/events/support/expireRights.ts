@@ -64,7 +64,7 @@ const expiringToken = (servers: ReadonlyArray<ApiProcess>, team: Team, until: nu
     return { way: "expired session token", token, early: everywhere(servers, token) }
   })
 
-/** Its streams are opened while it is rotated, so that some instances do not know its expiry yet. */
+/** The streams of the secret are opened while it is rotated, so that some instances do not know its expiry yet. */
 const expiringSecret = (servers: ReadonlyArray<ApiProcess>, team: Team, { id, secret }: Key, until: number) =>
   Effect.gen(function* () {
     const { query } = yield* Database

@@ -111,7 +111,7 @@ const judged = (rows: ReadonlyArray<Row>, from: string, followed: Followed): Ver
     // A server that lags a little begins its streams a little earlier.
     const got = frames.map(({ id }) => id).filter((id) => id > from)
     late += got.filter((id) => id > revoked.id).length
-    // All from where it began up to the revocation, and nothing else. Who came too late saw nothing at all.
+    // All from where the stream began up to the revocation, and nothing else. A client that was late saw none.
     const due = before.slice(before.indexOf(got[0] ?? ""))
     if (got.length > 0 && got.join() !== due.join()) complain(`got ${got.length} of ${due.length}`)
     if (connections > 0 && !comments.some((comment) => comment.includes("closing reason=revoked")))
@@ -150,7 +150,7 @@ export const judgeEnds = (
           revocationOf(rows, right) !== undefined && rows.some(({ data }) => data["n"] === afterwards)
       )
     const read = rowsAfter(head.pos, org)
-    // What never comes is a verdict, not a failure to wait.
+    // A row that never comes is a verdict, not a failure to wait.
     const rows = yield* Effect.repeat(read, { until: complete, schedule: Schedule.spaced("5 millis") }).pipe(
       Effect.timeoutOrElse({ duration: "45 seconds", orElse: () => read })
     )

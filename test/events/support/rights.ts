@@ -17,7 +17,7 @@ export interface Right {
   readonly project: string | null
   /** How its end may be written in the log; the first of these rows counts. */
   readonly marks: ReadonlyArray<Mark>
-  /** What its holder is answered afterwards. */
+  /** The status that its holder is answered afterwards. */
   readonly afterwards: number
 }
 

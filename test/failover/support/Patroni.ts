@@ -129,7 +129,7 @@ export class Patroni {
         const { members } = (await answer.json()) as { readonly members: ReadonlyArray<Member> } // Patroni's form
         return members
       } catch {
-        // It is dead, or stopped.
+        // The node is dead, or stopped.
       }
     }
     return []
@@ -214,7 +214,7 @@ export class Patroni {
         try {
           globalThis.process.kill(process.pid, signal)
         } catch {
-          // It ended in between.
+          // The process ended in between.
         }
   }
 }

@@ -4,7 +4,7 @@ export interface Ports {
   readonly etcd: number
   readonly etcdPeers: number
   readonly store: number
-  /** Of each node: Patroni's and that of Postgres. */
+  /** The ports of each node: Patroni's and that of Postgres. */
   readonly nodes: ReadonlyArray<{ readonly rest: number; readonly postgres: number }>
 }
 

@@ -7,7 +7,7 @@ export interface Fault {
   readonly file: string
   /** A piece of its text that occurs exactly once. */
   readonly find: string
-  /** What stands there instead while the fault is planted. */
+  /** The text that replaces it while the fault is planted. */
   readonly put: string
   /** The behaviour that the fault breaks. */
   readonly why: string

@@ -11,7 +11,7 @@ export class KeptThread {
 
   readonly pool: PoolRunnerInitializer = { name: "kept", createPoolWorker: (options) => this.#worker(options) }
 
-  /** What its tests printed since the last call. */
+  /** The output of the thread's tests since the last call. */
   takePrinted(): string {
     const printed = this.#printed
     this.#printed = ""

@@ -10,7 +10,7 @@ import { KeptThread } from "./KeptThread.ts"
 
 export interface LaneOptions {
   readonly root: string
-  /** What `test/harness` provides to tests. */
+  /** The values that `test/harness` provides to tests. */
   readonly provided: Readonly<Record<string, unknown>>
 }
 
@@ -97,7 +97,7 @@ export class Lane {
     }
     const { unhandledErrors } = ended
     const outcome = outcomeOf(this.#ran.modules, performance.now() - begun)
-    // What a test that timed out left behind may go on in the thread.
+    // Work of a test that timed out may go on in the thread.
     if (outcome._tag === "TimedOut") await this.#thread.drop()
     const [unhandled] = unhandledErrors
     return outcome._tag === "Passed" && unhandled !== undefined

@@ -15,7 +15,7 @@ port.setMaxListeners(0)
 type State = Parameters<typeof runBaseTests>[1]
 type Modules = State["evaluatedModules"]
 
-/** What this thread has evaluated; the state of a run has an empty one until its tests begin. */
+/** The modules that this thread has evaluated; the state of a run has none until its tests begin. */
 let evaluated: Modules | undefined
 
 const forget = (modules: Modules, changed: ReadonlyArray<string>) => {

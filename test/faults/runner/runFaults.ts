@@ -7,7 +7,7 @@ import { Lane, type LaneOptions, type Limits, type Outcome } from "./Lane.ts"
 
 export type Verdict =
   | { readonly fault: Fault; readonly caught: true; readonly outcome: Outcome }
-  /** It survived, or it could not be tried: `reason`. */
+  /** The fault survived, or it could not be tried: `reason`. */
   | { readonly fault: Fault; readonly caught: false; readonly reason: string }
 
 export interface GroupReport {
@@ -17,7 +17,7 @@ export interface GroupReport {
 
 export interface RunOptions extends LaneOptions {
   readonly lanes: number
-  /** What a test and a run may take with a fault, in addition to several times what they take without. */
+  /** The time that a test and a run may take with a fault, in addition to several times their time without it. */
   readonly patience?: Limits
   /** How many times as long a run may take that is repeated because it timed out. */
   readonly second?: number

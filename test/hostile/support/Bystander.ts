@@ -1,6 +1,6 @@
 /**
- * An organization that only works: it lists, connects, wakes, creates and follows its events. None of that may fail. It is
- * a process of its own (`BystanderProcess`).
+ * An organization that only works: it lists, connects, wakes, creates and follows its events. No step may fail. The
+ * bystander is a process of its own (`BystanderProcess`).
  */
 import assert from "node:assert/strict"
 import { until } from "../../harness/eventually.ts"
@@ -42,12 +42,12 @@ export class Bystander {
     return new Bystander(caller, ids.project, ids.endpoint, uri, events)
   }
 
-  /** What strangers may know of it. */
+  /** The part of its credential that strangers may know. */
   get address() {
     return { uri: this.#uri.replace(/\/\/[^@]*@/, "//someone:nothing@"), endpoint: this.#endpoint }
   }
 
-  /** One round of all steps. What fails is recorded, and ends the round. */
+  /** One round of all steps. A failure is recorded, and ends the round. */
   async round(into: Measured): Promise<void> {
     let at: Step | "between steps" = "between steps"
     const timed = async (step: Step, work: () => Promise<void>) => {

@@ -41,7 +41,7 @@ export class BystanderProcess {
     const [name, ...args] = first ? (["sh", "-c", beforeOthers, "sh", ...command] as const) : command
     const child = spawn(name, args, { stdio: ["pipe", "pipe", "pipe"] })
     toLog(child.stderr)
-    // That it has ended is what `next` says.
+    // Ignored: `next` fails when the process has ended.
     child.stdin.on("error", () => undefined)
     const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const next = async (limit: number) => {
@@ -51,7 +51,7 @@ export class BystanderProcess {
     }
     const close = () => child.kill("SIGKILL")
     try {
-      // It prints the types that this reads.
+      // The process prints this type.
       const address = JSON.parse(await next(patience.start)) as Bystander["address"]
       return new BystanderProcess(address, (line) => child.stdin.write(`${line}\n`), next, close)
     } catch (error) {
@@ -60,7 +60,7 @@ export class BystanderProcess {
     }
   }
 
-  /** It works while `during` does, and until it has done this many rounds. Resolves with what it measured. */
+  /** The bystander works while `during` does, and for at least this many rounds. Resolves with its measurements. */
   async rounds(least: number, during: Promise<unknown> = Promise.resolve()): Promise<Measured> {
     this.#say("begin")
     await during

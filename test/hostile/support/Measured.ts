@@ -1,13 +1,13 @@
-/** What the bystander's work took, what of it failed, and how long its operations waited for a place. */
+/** Measurements of the bystander: times and failures of its work, and how long its operations waited for a place. */
 import { classOf, type OperationClass } from "../../../packages/core/src/records/operations/OperationClass.ts"
 import { type Caller, listAt, must, textAt } from "./Caller.ts"
 
-/** What a client waits for: compared before and during the attack. */
+/** Steps that a client waits for, compared before and during the attack. */
 export const steps = ["list", "connect", "event", "wake", "create"] as const
 export type Step = (typeof steps)[number]
 
 /**
- * What a wake and a creation consist of, by the record of their operation: it waits for a place, the runner works on it,
+ * The parts of a wake and a creation, by the record of their operation: it waits for a place, the runner works on it,
  * and the rest is the way to the operation and back.
  */
 const parts = ["wake: place", "wake: start", "wake: rest", "create: place", "create: copy", "create: rest"] as const

@@ -71,7 +71,7 @@ export const openSession = async (uri: string, from: string): Promise<Session> =
   }
 }
 
-/** What a test can extend by a log: the message of a driver's error cannot be changed. */
+/** An error that a test can extend by a log: the message of a driver's error cannot be changed. */
 const plain = (what: string, error: unknown) => {
   const cause = typeof error === "object" && error !== null && "reason" in error ? error.reason : error
   const inner = typeof cause === "object" && cause !== null && "cause" in cause ? cause.cause : cause

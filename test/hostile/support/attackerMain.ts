@@ -2,8 +2,8 @@
  * The process of the attackers; its argument is the `Means` as JSON. It attacks until its stdin ends and each attack has
  * had effect, and then prints the outcomes of each as one line of JSON: `{"branches":{"201":17,"429":30}}`.
  *
- * It runs at the priority of computes: it stands for other machines, and must not compete with the platform for this
- * one. At a lower one it would get nothing done on a machine that is busy with other work.
+ * The process runs at the priority of computes: it stands for other machines, and must not compete with the platform
+ * for this one. At a lower priority it would get nothing done on a machine that is busy with other work.
  */
 import { once, setMaxListeners } from "node:events"
 import { setPriority } from "node:os"

@@ -1,4 +1,4 @@
-/** What a branch holds, to compare before and after attempts to write. */
+/** The contents of a branch, to compare before and after attempts to write. */
 import { openSession, type Session, sqlstate } from "./Session.ts"
 
 /** The relations that the ways of `test/agents/ways.ts` try to write. */

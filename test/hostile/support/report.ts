@@ -1,4 +1,4 @@
-/** What a run of the suite measured, as a table of its report. */
+/** The measurements of a run of the suite, as a table of its report. */
 import { note } from "../../harness/note.ts"
 import { type Measured, type Row, rows } from "./Measured.ts"
 

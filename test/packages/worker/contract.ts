@@ -2,7 +2,7 @@
 import { Api, problemCatalog } from "@narthex/api"
 import { OpenApi } from "effect/http-api"
 
-/** What the contract says of itself. */
+/** The contract's description of itself. */
 export const run = async () => ({
   problem: problemCatalog.region_required.status,
   calls: Object.keys(OpenApi.fromApi(Api).paths).length

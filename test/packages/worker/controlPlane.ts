@@ -1,7 +1,7 @@
 /** The control plane with all state in memory, for a worker: it signs a person in and serves calls and a stream. */
 import { createControlPlane } from "narthex"
 
-/** What a stream has sent, read until the text shows something, or to the end. */
+/** The text of a stream, read until it shows something, or to the end. */
 const reading = ({ body }: Response) => {
   const reader = body?.getReader()
   const decoder = new TextDecoder()
@@ -16,7 +16,7 @@ const reading = ({ body }: Response) => {
   }
 }
 
-/** What was answered to calls with a credential and without, and what a stream had until the control plane ended. */
+/** The answers to calls with a credential and without, and the text of a stream until the control plane ended. */
 export const run = async () => {
   const cp = await createControlPlane({ log: "off", grace: 200 })
   const answerTo = (path: string, credential?: string) =>

@@ -42,5 +42,4 @@ const program = Effect.gen(function* () {
   return { email: session.user.email, project: project.name, key: key.kind }
 })
 
-/** What the program did. */
 export const run = () => Effect.runPromise(Effect.provide(program, platform))

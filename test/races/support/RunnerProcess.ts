@@ -14,7 +14,7 @@ export interface RunnerOptions {
 
 /** The line that a runner prints when it claims its first operation. */
 export interface RunnerUp {
-  /** Who holds the leases of this process. */
+  /** The holder of the leases of this process. */
   readonly worker: string
 }
 
@@ -37,7 +37,7 @@ export class RunnerProcess {
     return this.#child?.pid ?? 0
   }
 
-  /** Who holds the leases of the process that was started last. */
+  /** The holder of the leases of the process that was started last. */
   get worker(): string {
     return this.#worker
   }
@@ -56,7 +56,7 @@ export class RunnerProcess {
     const first = Promise.race([once(lines, "line"), once(child, "exit").then(() => undefined)])
     const up = await within("a runner to start", first)
     if (up === undefined) throw new Error(`A runner did not start: ${complaint}`)
-    // What the script has written.
+    // The script writes this form.
     this.#worker = (JSON.parse(String(up[0])) as RunnerUp).worker
   }
 

@@ -59,7 +59,7 @@ export interface Ordered<A, E, A2, E2> {
  * Runs `first` up to its COMMIT, starts the others, and lets it commit once each of them waits for it in Postgres.
  * If one ends without waiting, the effect dies: it passed a lock that it should have met.
  *
- * Pitfall: more others than connections. They would wait for a connection, not for the first.
+ * Pitfall: more others than connections. The others would wait for a connection, not for the first.
  */
 export const inOrder = <A, E, R, A2, E2, R2>(
   first: Effect.Effect<A, E, R>,

@@ -40,7 +40,7 @@ export interface Rounds {
   readonly count?: number
   /** How many run concurrently. */
   readonly lanes?: number
-  /** What the rounds count of their outcomes, printed in the end. */
+  /** The counts of the rounds' outcomes, printed in the end. */
   readonly outcomes?: Readonly<Record<string, number>>
 }
 

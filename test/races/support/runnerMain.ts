@@ -1,8 +1,8 @@
 /**
- * One of several operation runners on a shared Postgres, as a process that tests can kill.
+ * An operation runner that shares a Postgres with others, as a process that tests can kill.
  *
- * Its computes run nothing; they record in the table `work` when each step began and ended, and who performed it. A
- * step does not end while the test holds the advisory lock `stepLock`.
+ * The computes of the runner run nothing; they record in the table `work` when each step began and ended, and who
+ * performed it. A step does not end while the test holds the advisory lock `stepLock`.
  *
  * `node runnerMain.ts <options as JSON>` prints a line of JSON when it claims its first operation. It exits when its
  * stdin closes, so it does not outlive the test.

@@ -45,7 +45,7 @@ export class Runners extends Context.Service<Runners, Both>()("test/races/Runner
  * Runs `work` in a transaction of the holder, during which no step of a compute can end. `letEnd` lets them end before
  * the transaction does.
  *
- * Pitfall: work that waits for operations. They can end only after it, so fork it.
+ * Pitfall: work that waits for operations. The operations can end only after it, so fork it.
  */
 export const whileStepsLast = <A, E, R>(work: (letEnd: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {

@@ -1,7 +1,7 @@
 /**
  * The whole core on a new database, for races.
  *
- * Its connections are opened beforehand, because a pool that still grows serves parallel calls one after another and
+ * The connections are opened beforehand, because a pool that still grows serves parallel calls one after another and
  * would hide the races. No runner performs operations unless the test starts one. Transactions can be held before their
  * COMMIT, see `inOrder.ts`.
  */

@@ -2,7 +2,7 @@
  * The programs that operators run, as processes from `dist`: one that serves until it is stopped, and one that ends by
  * itself.
  *
- * What a process writes to stderr goes to the test file's log, and into the failure when the process does not come up.
+ * The stderr of a process goes to the test file's log, and into the failure when the process does not come up.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -17,7 +17,7 @@ const dist = resolve(import.meta.dirname, "../../../packages/server/dist")
 export type ProgramName = "platform" | "server" | "proxy"
 export type Environment = Readonly<Record<string, string>>
 
-/** What a child needs of this environment; no setting of the platform comes from outside the test. */
+/** The variables of this environment that a child needs; no setting of the platform comes from outside the test. */
 const inherited = ["HOME", "PATH", "LANG", "NODE_COMPILE_CACHE", "NODE_OPTIONS", "NARTHEX_TEST_CLOCK"]
 
 const environmentWith = (settings: Environment) => ({
@@ -60,7 +60,7 @@ export const run = (name: ProgramName, args: ReadonlyArray<string>, settings: En
 
 /** A process that said that it is up. */
 export class Program {
-  /** Its line for programs. */
+  /** The process's line for programs. */
   readonly ready: Readonly<Record<string, unknown>>
   readonly #child: ChildProcess
   readonly #log: () => string

@@ -1,6 +1,6 @@
 /**
- * What the instances of one platform share: a database, an issuer, and the secrets of their settings. Every listener
- * takes a free port.
+ * The things that the instances of one platform share: a database, an issuer, and the secrets of their settings. Every
+ * listener takes a free port.
  */
 import { randomBytes } from "node:crypto"
 import { Context, Effect, Layer, Redacted } from "effect"

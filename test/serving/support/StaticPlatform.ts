@@ -60,7 +60,7 @@ export class StaticPlatform extends Context.Service<
           (answer) => answer.body.endpoint.current_state === "idle"
         )
       )
-      // Its server authenticates clients itself, so no client can start it.
+      // The endpoint's server authenticates clients itself, so no client can start it.
       yield* call("POST", `/v1/projects/${project}/endpoints/${endpoint}/start`)
       yield* eventually(
         "the endpoint to be started",
@@ -110,7 +110,7 @@ export const sleeper = (url: string) =>
     const runs = Effect.gen(function* () {
       if (early !== undefined) return yield* Effect.die(new Error(`The session has not begun: ${early}`))
       const found = yield* admin(`select from pg_stat_activity where state = 'active' and query like '%${mark}%'`)
-      // One is this statement.
+      // One row is this statement.
       return found.length > 1
     })
     yield* eventually("the statement of a session to run", runs, { every: 20 })

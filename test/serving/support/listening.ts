@@ -3,12 +3,12 @@ import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
-/** Its URL. */
+/** The URL of the server. */
 export const listening = (server: Server) =>
   Effect.acquireRelease(
     Effect.callback<string>((resume) => {
       server.listen(0, "127.0.0.1", () => {
-        // It listens on no pipe, so its address has a port.
+        // The server listens on no pipe, so its address has a port.
         const { port } = server.address() as AddressInfo
         resume(Effect.succeed(`http://127.0.0.1:${port}`))
       })

@@ -11,9 +11,9 @@ export interface Operated {
   /** The process would end with this. */
   readonly code: number
   readonly lines: ReadonlyArray<string>
-  /** Its lines on standard error, without the log. */
+  /** The lines on standard error, without the log. */
   readonly notes: ReadonlyArray<string>
-  /** What the process would say of its failure. */
+  /** The message of the process about its failure. */
   readonly refusal: string | undefined
 }
 

@@ -9,7 +9,7 @@ export interface Repeatable {
   readonly token: string
   readonly body?: unknown
   readonly status: number
-  /** What a repetition is answered where the effect has ended what its caller may. */
+  /** The status of a repetition where the effect has ended the rights of its caller. */
   readonly gone?: number
 }
 

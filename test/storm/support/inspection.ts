@@ -1,4 +1,4 @@
-/** What the storm writes to databases, and what it finds in the store, on the machine and in each database afterwards. */
+/** The writes of the storm to databases, and its later findings in the store, on the machine and in each database. */
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { existsSync, readdirSync } from "node:fs"
@@ -36,7 +36,7 @@ export const write = (dataDir: string, { branch, rows }: Written) =>
     )
   )
 
-/** What `marks` finds of rows that are whole. */
+/** The result of `marks` for rows that are whole. */
 const markOf = ({ branch, rows }: Written) => {
   const md5 = (text: string) => createHash("md5").update(text).digest("hex")
   const texts = Array.from({ length: rows }, (_, at) => `${branch}${at + 1}${md5(String(at + 1)).repeat(8)}`)
@@ -64,7 +64,7 @@ export const rolesOf = (dataDir: string, branch: BranchId) =>
     )
   )
 
-/** What is wrong with the rows of operations and their events. */
+/** The violations in the rows of operations and their events. */
 export const wrongOperations = Effect.gen(function* () {
   const { query } = yield* Database
   const rows = yield* query<{ readonly id: string; readonly action: string; readonly status: string }>(

@@ -1,6 +1,6 @@
 /**
- * One of several runners on one store and one machine, as a process that tests kill and stop. One holds the directory
- * of the computes and performs operations; the others wait as its standbys.
+ * A runner that shares a store and a machine with others, as a process that tests kill and stop. One runner holds the
+ * directory of the computes and performs operations; the others wait as its standbys.
  *
  * `node runnerMain.ts <options as JSON>` prints a line when it holds the directory. It exits when its stdin closes, so
  * it does not outlive the test; its servers do.

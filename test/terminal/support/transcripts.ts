@@ -1,4 +1,4 @@
-/** What the command lines of the documentation show on a terminal of 100 columns, in the order of the pages. */
+/** The screens of the documentation's command lines on a terminal of 100 columns, in the order of the pages. */
 import type { createClient } from "@narthex/api"
 import { keys } from "../../support/Terminal.ts"
 
@@ -6,7 +6,7 @@ type Client = ReturnType<typeof createClient>
 
 export interface Transcript {
   readonly line: string
-  /** What a person waits for, and then types or has others do. */
+  /** The text that a person waits for, and the keys or the call that follow. */
   readonly does?: ReadonlyArray<readonly [shown: RegExp, typed: string | ((client: Client) => Promise<unknown>)]>
   /** The exit code. Default: 0. */
   readonly exits?: number

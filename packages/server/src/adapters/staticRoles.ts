@@ -1,7 +1,7 @@
 /**
  * The minted roles of a Postgres server that the operator runs, over the operator's admin URL. The rules are those of
  * local computes (docs/design/proxy.md P24): sessions of a role that has to go end first, then its rights, then it is
- * dropped; a role has rights by its group alone and cannot extend them. What it could have left for PUBLIC ends too.
+ * dropped; a role has rights by its group alone and cannot extend them. Rights that it gave PUBLIC end too.
  *
  * A role is minted if it belongs to one of the two groups. All other roles are the operator's and stay as they are.
  *
@@ -25,7 +25,7 @@ import { groupOf, groups, identifier, put, readers, writers } from "./staticRole
 /** Former roles that own objects that another session holds; they have no rights. */
 const formerForm = "^narthex_former_[0-9]+$"
 
-/** Of a row `r` of `pg_roles`: it was not minted and is none of the groups. */
+/** Whether a row `r` of `pg_roles` was not minted and is none of the groups. */
 const isOperators = `rolname not in ${groups} and (rolname = current_user or not exists (
   select from pg_auth_members where member = r.oid and roleid in (select oid from pg_roles where rolname in ${groups})))`
 
@@ -112,7 +112,7 @@ const endSessions = Effect.fnUntraced(function* (oids: ReadonlyArray<number>) {
   return ended.length
 })
 
-/** Only a superuser may end a backend without a role. Those of other databases are the operator's. */
+/** Only a superuser may end a backend without a role. Backends of other databases are the operator's. */
 const endLogins = `
 select pg_terminate_backend(l.pid) from unnest($1::int[]) l (pid) left join pg_stat_activity a using (pid)
 where (a.datid is null or a.datname = current_database())
@@ -164,7 +164,7 @@ const withdrawAll = Effect.gen(function* () {
   }
 })
 
-/** Drops former roles. What cannot be dropped now is tried again with the next change. */
+/** Drops former roles. A role that cannot be dropped now is tried again with the next change. */
 const bury = Effect.gen(function* () {
   for (const { name } of yield* former)
     yield* Effect.ignore(
@@ -215,7 +215,7 @@ const apply = Effect.fnUntraced(function* (
       return role !== undefined && member.length === 1 && member[0] === groupOf(role)
     }
     const gone = all.filter((role) => !stays(role))
-    // Those that a try retired before it failed are minted no more, and may have sessions.
+    // Roles that a failed try retired are no longer minted, and may have sessions.
     const oids = [...gone, ...(yield* former)].map(({ oid }) => oid)
     yield* endSessions(oids)
     yield* Effect.forEach(gone, (role) => together(retire(role)), { discard: true })

@@ -22,7 +22,7 @@ type Given = Values<typeof variables>
 interface Decided {
   /** Whether every part runs in this process (`npm start`). */
   readonly standalone: boolean
-  /** Whose machine this is, and why. */
+  /** The mode of the machine, and why. */
   readonly mode: Mode
   /** `null`: the embedded Postgres under the data directory. */
   readonly database: { readonly url: Redacted.Redacted; readonly listen_url: Redacted.Redacted } | null

@@ -1,5 +1,5 @@
 /**
- * What the settings must be together; each rule is a sentence for the operator. Pure: the environment has been read.
+ * Conditions on several settings; each rule is a sentence for the operator. Pure: the environment has been read.
  *
  * Pitfall: testing a value for its default to learn whether a variable was given. A variable that is malformed has its
  * default too, and a rule would fire because another value was mistyped; rules about presence ask `given`.

@@ -1,5 +1,5 @@
 /**
- * Whose machine this is: one developer's, or one that serves others (docs/design/settings.md S5). Development providers
+ * The mode of the machine: one developer's, or a server for others (docs/design/settings.md S5). Development providers
  * sign anyone in, so they run in development alone, and limits are off there alone.
  *
  * Pitfall: deciding by the listeners. Behind a TLS terminator on the same machine, everything listens on loopback and

@@ -1,4 +1,4 @@
-/** What the admin of a static server may do, and what a role can make it do. */
+/** The rights of the admin of a static server, and what a role can make the admin do. */
 import { assert, layer } from "@effect/vitest"
 import { ComputeDriver } from "@narthex/core"
 import { aBranchId, anEndpointId } from "@narthex/core/testing"
@@ -22,7 +22,7 @@ layer(Layer.provideMerge(driver, machines(3)), { excludeTestServices: true, time
           "create table ran (name text)",
           `create function public.quote_ident(name) returns text language plpgsql as
            $$ begin insert into public.ran values (current_user); return pg_catalog.quote_ident($1::text); end $$`,
-          // What has to be revoked names a schema, which the shadowed function quotes.
+          // The grant to revoke names a schema, which the shadowed function quotes.
           "create schema mine",
           "grant create on schema mine to public"
         ])
@@ -64,7 +64,7 @@ layer(Layer.provideMerge(driver, machines(3)), { excludeTestServices: true, time
     it.effect("an admin without SUPERUSER applies and ends roles, and keeps its own default privileges", () =>
       Effect.gen(function* () {
         const [admin = Redacted.make("")] = yield* Servers
-        // It makes the groups, which an admin without SUPERUSER has made itself or been granted.
+        // The call makes the groups, which an admin without SUPERUSER has made itself or been granted.
         yield* applyStaticRoles(admin, [], Effect.void)
         const { query } = yield* operator(admin)
         for (const text of [

@@ -56,7 +56,7 @@ layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, time
         })
     )
 
-    it.effect("what a minted role has left for PUBLIC ends with it, and the operator's roles keep what they have", () =>
+    it.effect("a minted role's grants to PUBLIC end with it, and the operator's roles keep what they have", () =>
       Effect.gen(function* () {
         const compute = yield* ComputeDriver
         const [, admin = Redacted.make("")] = yield* Servers
@@ -101,7 +101,7 @@ layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, time
         const holding = sessionOf(admin, role)
         assert.strictEqual(yield* outcome(holding.unsafe("begin")), "done")
         const { query } = yield* operator(admin)
-        // What a call that fails after the roles have lost their rights leaves behind.
+        // The state after a call that fails once the roles have lost their rights.
         const name = role.minted.role
         for (const text of [
           `revoke narthex_reader from "${name}"`,

@@ -5,7 +5,7 @@
 import { type Caller, call } from "../Caller.ts"
 import { openSession, sqlstate } from "../Session.ts"
 
-/** What the attackers have. Their process gets it as JSON. */
+/** The means of the attackers. Their process gets them as JSON. */
 export interface Means {
   /** The share of their lanes that run: from 0 to 1, at least one lane of each attack. */
   readonly effort: number

@@ -52,7 +52,7 @@ export const sessions: ReadonlyArray<Attack> = [
   {
     name: "full connection slots",
     lanes: 120,
-    // That no place is left is what it is about.
+    // The attack aims at the state without a free place.
     effective: ["held", "53300"],
     turn: session(({ uris }) => uris.slots, "127.0.1.4", ["select 1"])
   },

@@ -16,7 +16,7 @@ export interface Ground extends Ids {
   readonly issuer: string
   /** A credential of the branch that stays valid. */
   readonly steady: string
-  /** That of the platform, for commands of its operator. */
+  /** The directory of the platform, for commands of its operator. */
   readonly directory: string
 }
 

@@ -1,4 +1,4 @@
-/** Sessions of one credential that make it as hard as they can to take it away, and logins that go on meanwhile. */
+/** Sessions of one credential that make it as hard as they can to take it away, and logins that go on beside them. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { giantResult, lockOwnRole, loopForEver } from "../attacks/sessions.ts"
 import { eventuallyOpen, login, type Session, sqlstate } from "../Session.ts"
@@ -26,9 +26,9 @@ const waysToResist: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** How many sessions a siege has. */
 export interface Numbers {
-  /** Idle ones, in addition to those that resist. */
+  /** Idle sessions, in addition to those that resist. */
   readonly crowd?: number
-  /** Those that resist at most; left out: one for each way. */
+  /** The most sessions that resist; left out: one for each way. */
   readonly most?: number
 }
 

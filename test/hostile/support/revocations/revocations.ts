@@ -1,4 +1,4 @@
-/** Every way in which a right to a database ends. Those of a group run one after another, on a ground of their own. */
+/** Every way in which a right to a database ends. Revocations of a group run in sequence, on a ground of their own. */
 import { until } from "../../../harness/eventually.ts"
 import { operator } from "../../../support/commands.ts"
 import { call, eventuallyMust, must, textAt } from "../Caller.ts"
@@ -118,7 +118,7 @@ const ofPeople: ReadonlyArray<Revocation> = [
       const { caller } = await newMember(ground.owner, ground.issuer, email)
       const key = await newKey(caller, "read_write")
       const uri = await mint(key.caller, ground, "read_write")
-      // Its program starts first.
+      // The time includes the start of the command.
       const revoke = () => operator(ground.directory, "accounts", "disable", email)
       return { uri, from, revoke, fromEnd: true, token: key.caller, observer: observed(ground) }
     }

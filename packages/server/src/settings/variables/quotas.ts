@@ -1,4 +1,4 @@
-/** Variables of the quotas (docs/design/api.md A10 to A12). They apply whatever `NARTHEX_RATE_LIMITS` is. */
+/** Variables of the quotas (docs/design/api.md A10 to A12). Quotas apply whatever `NARTHEX_RATE_LIMITS` is. */
 import { defaultQuotas } from "@narthex/core"
 import * as forms from "../forms.ts"
 import { variable } from "../Variable.ts"
