@@ -42,7 +42,8 @@ export class RulesInForce extends Schema.Class<RulesInForce>("RulesInForce")({
 }) {}
 
 /**
- * What a caller asks to list. `label` is at most 256 characters; `ttl_seconds` left out or `null`: it does not expire.
+ * A rule that a caller asks for. `label` has at most 256 characters; `ttl_seconds` left out or `null`: the rule does
+ * not expire.
  */
 export interface NewIpRule {
   readonly cidr: string

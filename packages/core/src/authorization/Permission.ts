@@ -1,6 +1,6 @@
 /**
- * What roles may do (docs/design/authorization.md, Effective rights). A role is open text: an unknown role grants
- * nothing.
+ * The permissions of roles (docs/design/authorization.md, Effective rights). A role is open text: an unknown role
+ * grants nothing.
  */
 import { Schema } from "effect"
 

@@ -13,9 +13,9 @@ import type { ComputeReach } from "../projects/Endpoint.ts"
 
 /**
  * The wanted state was not reached. `reason` is a sentence for API users: it names no path and quotes no server output.
- * What the machine said is in `detail`, for the operator's log. `retryable` is false when a retry cannot help. `busy`:
- * the machine has no room for the work now, for example no free slot for a copy; the work waits, and that is not a
- * failure.
+ * `detail` is the machine's own message, for the operator's log. `retryable` is false when a retry cannot help. `busy`:
+ * the machine has no room for the work now, for example no free slot for a copy. Work that waits for room has not
+ * failed.
  */
 export class ComputeFailed extends Schema.TaggedError<ComputeFailed>()("ComputeFailed", {
   reason: Schema.String,

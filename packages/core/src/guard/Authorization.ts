@@ -10,7 +10,7 @@
  *
  * The body and the object's state, step 12, are the handler's and the service's.
  *
- * What was found is passed on as the call's `Target`, so that handlers do not look it up again. They must not look up
+ * The object is passed on as the call's `Target`, so that handlers do not look it up again. Handlers must not look up
  * anything else by an id of the path.
  */
 import { Context, Effect, Layer, Option } from "effect"

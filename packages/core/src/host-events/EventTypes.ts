@@ -43,7 +43,7 @@ const form = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+\.v[1-9][0-9]{0,3}$/
 /** Characters of a type's name, at most. */
 const longestType = 100
 
-/** What is wrong with the name, as a sentence; `undefined`: nothing. */
+/** The mistake in the name, as a sentence; `undefined`: none. */
 export const problemOfType = (type: string): string | undefined => {
   if (type.length > longestType || !form.test(type))
     return `The event type "${type.slice(0, longestType)}" is malformed. It has at least two words of lower-case letters, digits and underscores, then a version, separated by dots, such as "invoice.paid.v1", and ${longestType} characters at most.`
@@ -53,7 +53,7 @@ export const problemOfType = (type: string): string | undefined => {
     : undefined
 }
 
-/** What a schema makes of data, or why it refuses it. */
+/** Returns the data as the schema decodes it, or fails with the reason why the schema refuses it. */
 export type Validation = (data: unknown) => Effect.Effect<EventData, string>
 
 const path = ({ message, path = [] }: StandardIssue) => {
@@ -83,7 +83,7 @@ const byEffect = (schema: Schema.Codec<unknown, unknown>) => {
 
 const isData = Schema.is(EventData)
 
-/** What a program without types may have declared instead. */
+/** Checks the declaration, because a program without types may have declared something else. */
 const isSchema = (declared: unknown): declared is EventSchema =>
   Schema.isSchema(declared) ||
   (Predicate.hasProperty(declared, "~standard") &&

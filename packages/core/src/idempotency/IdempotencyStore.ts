@@ -18,7 +18,7 @@ import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { StorageError } from "../StorageError.ts"
 
 export interface IdempotentCall {
-  /** Whose keys these are: the credential's owner and organization. */
+  /** The owner of the keys: the credential's owner and organization. */
   readonly owner: string
   readonly key: string
   /** Method, path and a hash of the body: what must be the same for an answer to be replayed. */
@@ -59,7 +59,7 @@ export interface CallTimes {
 export class IdempotencyStore extends Context.Service<
   IdempotencyStore,
   {
-    /** Of several equal concurrent calls, one is `fresh`. A record that has expired at `now` does not count. */
+    /** Exactly one of several equal concurrent calls is `fresh`. A record that has expired at `now` does not count. */
     readonly begin: (call: IdempotentCall, times: CallTimes) => Effect.Effect<Begun, StorageError>
     /** Stores the answer. `false`, with nothing stored, when the attempt is no longer the current one. */
     readonly complete: (

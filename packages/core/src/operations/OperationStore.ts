@@ -28,10 +28,10 @@ export interface Lease {
   readonly fence: number
 }
 
-/** What of a branch's unfinished operations is read. A member that is left out narrows nothing. */
+/** A filter of a branch's unfinished operations. A member that is left out narrows nothing. */
 export interface Unfinished {
   readonly actions?: ReadonlyArray<OperationAction>
-  /** Of this endpoint, and of the branch as a whole. */
+  /** The operations of this endpoint, and of the branch as a whole. */
   readonly endpoint_id?: EndpointId
   /** At most so many; left out: `mostUnfinished`. */
   readonly limit?: number

@@ -2,7 +2,7 @@
  * Schedules operations and moves them through their states; each change of `status` is one event, written in the
  * transaction that makes it (docs/design/events.md E8).
  *
- * It keeps the record; the runner performs the work.
+ * `Operations` keeps the record; the runner performs the work.
  */
 import { Context, DateTime, Effect, Exit, Layer, type Scope } from "effect"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
@@ -52,7 +52,7 @@ export class Operations extends Context.Service<
      * Hints the parts of this process at a change that is committed, so that they need not wait for its event. Other
      * instances learn it from the log, and so do these if a hint is left out.
      *
-     * Pitfall: a hint inside the transaction. What reads then finds the former state, and waits for the event.
+     * Pitfall: a hint inside the transaction. A reader then finds the former state, and waits for the event.
      */
     readonly hint: (operation: StoredOperation) => Effect.Effect<void>
     /** Runs `heard` at each hint, until the scope closes. */

@@ -1,4 +1,4 @@
-/** What one look shows of the records of several stores (docs/design/api.md A28 to A32). */
+/** Overviews: records of several stores that one page shows together (docs/design/api.md A28 to A32). */
 import { type DateTime, Schema } from "effect"
 import type { OrganizationView } from "../accounts/Organization.ts"
 import { UserProfile } from "../accounts/User.ts"
@@ -30,19 +30,19 @@ export const NamedBranch = Schema.Struct({
 }).annotate({ identifier: "NamedBranch" })
 export type NamedBranch = typeof NamedBranch.Type
 
-/** What a person's pages begin with. */
+/** The start of a person's pages. */
 export interface PersonOverview {
-  /** Those of the person, oldest first, with the role in each. */
+  /** The organizations of the person, oldest first, with the role in each. */
   readonly organizations: ReadonlyArray<OrganizationView>
   readonly pending_invitations: number
-  /** The newest of the organization. */
+  /** The newest projects of the organization. */
   readonly projects: ReadonlyArray<NamedProject>
 }
 
-/** What an overview of a project may have. */
+/** The parts that an overview of a project may have. */
 export type ProjectPart = "branches" | "endpoints" | "operations" | "ip_allow"
 
-/** What is in a project, newest first, with every stored rule of its allowlist, oldest first. */
+/** The contents of a project, newest first, and every stored rule of its allowlist, oldest first. */
 export interface ProjectContents {
   readonly branches: ReadonlyArray<Branch>
   /** The disk of these branches, as `QuotaStore.disksOf` answers. */

@@ -1,6 +1,6 @@
 /**
- * What pages show at one look, for those who may see it (docs/design/api.md A28 to A32): nothing that the caller could
- * not read with other calls.
+ * Overviews for pages (docs/design/api.md A28 to A32). An overview has nothing that the caller could not read with
+ * other calls.
  *
  * Callers authorize first.
  */
@@ -31,7 +31,7 @@ export class Overviews extends Context.Service<
       caller: SessionCaller,
       wanted: { readonly projects: boolean }
     ) => Effect.Effect<PersonOverview, StorageError>
-    /** These parts of a project that the caller may read as a whole; the others are empty. */
+    /** The asked parts of a project, which the caller may read as a whole; the others are empty. */
     readonly ofProject: (
       project: Pick<Project, "id">,
       parts: ReadonlyArray<ProjectPart>

@@ -1,7 +1,7 @@
 /**
- * What proxies request of the control plane (docs/design/proxy.md P9): where an endpoint is, which addresses may reach
- * it, to wake it, and to note its activity. Relaying connections is the proxy's own work; the API's start and suspend
- * are in `Endpoints`.
+ * The requests of proxies to the control plane (docs/design/proxy.md P9): to locate an endpoint, to read its allowlist,
+ * to wake it, and to note its activity. Relaying connections is the proxy's own work; the API's start and suspend are
+ * in `Endpoints`.
  *
  * A wake checks the client's address against the stored rules in the transaction that schedules the start (P10).
  *
@@ -76,7 +76,7 @@ export interface EndpointLocation {
   readonly own_roles: boolean
 }
 
-/** What is left out if no role was asked for. */
+/** The location, and the facts of the asked role, which are left out if no role was asked for. */
 export interface ResolvedLocation extends EndpointLocation {
   /** The role's verifier; `null`: the branch has no such role now. */
   readonly verifier?: string | null

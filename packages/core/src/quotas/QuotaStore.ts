@@ -22,8 +22,8 @@ import type { BranchDisk } from "./BranchDisk.ts"
 import type { Amounts, QuotaName, QuotaTerms } from "./Quota.ts"
 
 /**
- * What is counted. `project_id` `null`: `branches_per_project` is the number of the project with the most.
- * `credentials_per_branch` is always that of the branch with the most.
+ * The scope of a count. `project_id` `null`: `branches_per_project` is the number of the project with the most
+ * branches. `credentials_per_branch` is always the number of the branch with the most.
  */
 export interface Holder {
   readonly org_id: OrgId

@@ -21,7 +21,7 @@ import type { issueToken } from "./issueToken.ts"
 import { EmailNotAllowed } from "./SignIn.ts"
 import { type Device, longestCookie, type openSession, type revokeSession } from "./sessionRows.ts"
 
-/** Of the person too, so that no person gets the session of another. */
+/** The digest includes the person, so that no person gets the session of another. */
 const digestOf = (user: UserId, own: string) =>
   Effect.map(sha256(JSON.stringify([user, own])), (digest) => `${hostProvider} ${digest}`)
 

@@ -37,7 +37,7 @@ export const openSession = (store: SessionStore["Service"]) =>
     return session
   })
 
-/** What a session has in the place of a digest when nothing can begin it again. */
+/** The value that a session has in place of a digest when nothing can begin it again. */
 const itself = (id: SessionId) => `${hostProvider} ${id}`
 
 /** How long a host's session whose end is known begins none here: browsers keep cookies no longer (RFC 6265bis). */
