@@ -14,7 +14,7 @@ import { storageContracts } from "../../testing/storageContracts.ts"
 const run = promisify(execFile)
 const program = resolve(import.meta.dirname, "onNodeTest.ts")
 
-/** What Node's runner reports of the contracts in another process. */
+/** The report of Node's runner, which runs the contracts in another process. */
 const onNodeTest = (...args: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env

@@ -7,7 +7,7 @@ import { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../../s
 import type { Capability, Scope } from "../../src/keys/ApiKey.ts"
 import type { RefusalCode } from "../../src/Refusals.ts"
 
-/** What the callers of the matrix are, and what their keys are narrowed to. */
+/** The ids of the callers of the matrix, and of the objects that their keys are narrowed to. */
 export const matrixIds = {
   user_id: UserId.make("u-1"),
   org_id: OrgId.make("o-1"),

@@ -166,7 +166,7 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       yield* clean(copy, start)
     }))
 
-  it("of operations that are tried again and new ones, the oldest comes first", () =>
+  it("the oldest operation is claimed first, whether new or to be tried again", () =>
     Effect.gen(function* () {
       const place = aPlace()
       const [old] = yield* several(1, place, "apply_config")

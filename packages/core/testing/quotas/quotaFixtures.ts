@@ -1,4 +1,4 @@
-/** What the contracts of `QuotaStore` prepare. */
+/** The preparations of the contracts of `QuotaStore`. */
 import { Effect } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import type { OrgId, ProjectId } from "../../src/Ids.ts"

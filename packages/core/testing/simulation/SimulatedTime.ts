@@ -6,7 +6,7 @@
  * at most, as on a machine that is busy.
  *
  * While nothing happens, loops that look for work rest: they look in steps 1, 2 and 4, then in every fourth, and at the
- * end of `advance` in any case. Of a step that the caller chose none is left out.
+ * end of `advance` in any case. If the caller chose the step, they look in every step.
  */
 import { Clock, Context, Duration, Effect, Layer, Scheduler } from "effect"
 import { TestClock } from "effect/testing"

@@ -95,7 +95,7 @@ export interface Subscriber {
   readonly received: ReadonlyArray<ReceivedEvent>
   /** The reason that the server gave for the end of the stream; `undefined` while it gave none. */
   readonly closing: string | undefined
-  /** The client reads no more. What the server sends fills the connection's buffer. */
+  /** The client reads no more. Later frames of the server fill the connection's buffer. */
   readonly pause: Effect.Effect<void>
   /** The client reads what has arrived, and goes on reading. */
   readonly resume: Effect.Effect<void>

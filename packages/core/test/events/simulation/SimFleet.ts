@@ -25,7 +25,7 @@ interface Instance extends Server {
   readonly reach: Reach
   readonly streams: EventStreams["Service"]
   readonly scope: Scope.Closeable
-  /** It is stopping, and should be done at this time. */
+  /** The stop of the instance, and the time at which it should be done. */
   stopping: { readonly done: Fiber.Fiber<void>; readonly by: number } | undefined
 }
 
