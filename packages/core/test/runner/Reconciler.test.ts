@@ -101,21 +101,19 @@ describe("Recording lost computes", () => {
 })
 
 describe("How a compute is reached", () => {
-  it.effect(
-    "a runner corrects the record of how a running compute is reached, and writes it only when it differs",
-    () =>
-      Effect.gen(function* () {
-        const { endpoint } = yield* runningProject
-        const store = yield* EndpointStore
-        const reconciler = yield* Reconciler
-        const stored = yield* endpointNow(endpoint.id)
-        yield* store.put(new Endpoint({ ...stored, reach: { tls: { ca: "of before" }, own_roles: true } }))
-        assert.strictEqual(yield* reconciler.recordLost, 0)
-        assert.isNull((yield* endpointNow(endpoint.id)).reach)
-        const settled = yield* endpointNow(endpoint.id)
-        yield* TestClock.adjust("1 minute")
-        yield* reconciler.recordLost
-        assert.deepStrictEqual(yield* endpointNow(endpoint.id), settled, "what is the same is not written")
-      }).pipe(Effect.provide(Core))
+  it.effect("a runner corrects a wrong record of how a compute is reached, and writes no right one", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* runningProject
+      const store = yield* EndpointStore
+      const reconciler = yield* Reconciler
+      const stored = yield* endpointNow(endpoint.id)
+      yield* store.put(new Endpoint({ ...stored, reach: { tls: { ca: "of before" }, own_roles: true } }))
+      assert.strictEqual(yield* reconciler.recordLost, 0)
+      assert.isNull((yield* endpointNow(endpoint.id)).reach)
+      const settled = yield* endpointNow(endpoint.id)
+      yield* TestClock.adjust("1 minute")
+      yield* reconciler.recordLost
+      assert.deepStrictEqual(yield* endpointNow(endpoint.id), settled, "what is the same is not written")
+    }).pipe(Effect.provide(Core))
   )
 })

@@ -82,7 +82,7 @@ describe("a session of the host's own", () => {
     )
   )
 
-  it.effect("after the window a start renews the session of a host's session, and no old token is valid again", () =>
+  it.effect("a start after the window renews the session, and no old token is valid again", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
