@@ -30,7 +30,7 @@ export class ClientRefusal extends Schema.Class<ClientRefusal>("ClientRefusal")(
 
 /** The bounds of refusals: how many are kept, and for how long. */
 export const refusalLimits = {
-  /** The most records of a project: those of the last refusals. */
+  /** The most records of a project. Records of the last refusals stay. */
   kept: 100,
   /** A record is kept for this long after its last refusal. Addresses are personal data. */
   retention: Duration.days(7)

@@ -41,7 +41,10 @@ export class ClientRefusalStore extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<ClientRefusal>, StorageError>
 
-    /** Removes the records whose last refusal is before the instant, and what is known of proxies silent since then. */
+    /**
+     * Removes the records whose last refusal is before the instant, and the report numbers of proxies silent since
+     * then.
+     */
     readonly purge: (before: DateTime.Utc) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/allowlist/ClientRefusalStore") {

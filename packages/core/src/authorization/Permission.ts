@@ -52,7 +52,7 @@ const granted: Record<KnownRole, ReadonlySet<Permission>> = {
   owner: new Set(owner)
 }
 
-/** The permissions of a role; none of an unknown one. Callers share the sets. */
+/** The permissions of a role; an unknown role has none. Callers share the sets. */
 export const permissionsOf = (role: string): ReadonlySet<Permission> => (isKnown(role) ? granted[role] : none)
 
 /** Whether `role` has every permission of `other`. A member cannot grant a role above their own. */

@@ -10,7 +10,7 @@ import { coversRole, isKnownRole, type KnownRole, knownRoles, type Permission, p
 import type { CallEffect } from "./Policy.ts"
 
 export interface RoleTable {
-  /** The built-in permissions of a role; none of an unknown one. */
+  /** The built-in permissions of a role; an unknown role has none. */
   readonly permissionsOf: (role: string) => ReadonlySet<Permission>
   /** The host's own permissions of a role. */
   readonly ownPermissionsOf: (role: string) => ReadonlySet<string>

@@ -89,8 +89,8 @@ export class ComputeDriver extends Context.Service<
     /** Every compute that runs now, including those that an earlier process started. */
     readonly running: Effect.Effect<ReadonlyArray<Compute>, ComputeFailed>
     /**
-     * The disk that each branch on these machines takes; one that cannot be measured is left out. Starts nothing. May
-     * take seconds, so it is not for requests.
+     * The disk that each branch on these machines takes. A branch that cannot be measured is left out. Starts nothing.
+     * May take seconds, so it is not for requests.
      */
     readonly diskUsage: Effect.Effect<ReadonlyArray<BranchDiskUsage>, ComputeFailed>
   }

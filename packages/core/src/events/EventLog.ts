@@ -50,8 +50,8 @@ export class EventLog extends Context.Service<
     /** Position and id of the newest event of all organizations. */
     readonly head: Effect.Effect<{ readonly pos: number; readonly id: string }, StorageError>
     /**
-     * The organization's newest id, or its newest up to `upTo`; without such events the id up to which the log was trimmed,
-     * else `noEvent`. A position that is newer than the answer for it is none of the log's.
+     * The organization's newest id, or its newest up to `upTo`; without such events the id up to which the log was
+     * trimmed, else `noEvent`. A position that is newer than the answer for it is not in the log.
      */
     readonly headOf: (org: OrgId, upTo?: string) => Effect.Effect<string, StorageError>
     /** Events after a position, ascending, internal ones included. */

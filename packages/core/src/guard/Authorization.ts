@@ -152,8 +152,9 @@ export class Authorization extends Context.Service<
       })
 
       /**
-       * Step 7 for branch keys, as far as it needs a look: an endpoint or operation that is not in its branch is out of
-       * scope, whatever it is, and so is what reaches further on *main* when its branch is that.
+       * The part of step 7 that looks something up, for branch keys. An endpoint or operation outside of the key's
+       * branch is out of scope, whether it exists or not. So is a call whose reach on *main* is wider, if the key's
+       * branch is *main*.
        */
       const insideBranch = Effect.fnUntraced(function* (
         policy: CredentialPolicy,

@@ -6,12 +6,12 @@ import { Context, Data, Duration, Effect, Layer, Predicate, Schema } from "effec
 import { EventData } from "../events/Envelope.ts"
 
 /**
- * A schema of Effect, or of any library that follows Standard Schema 1 (standardschema.dev). It describes the data as
- * JSON: what is published is what the schema makes of it, so members that it does not name are left out.
+ * A schema of Effect, or of any library that follows Standard Schema 1 (standardschema.dev). The schema describes the
+ * data as JSON. Its output is published, so members that it does not name are left out.
  */
 export type EventSchema = Schema.Codec<unknown, unknown> | StandardSchema
 
-/** As much of Standard Schema 1 as is used. */
+/** The part of Standard Schema 1 that is used. */
 export interface StandardSchema {
   readonly "~standard": {
     readonly version: 1
@@ -28,10 +28,10 @@ interface StandardIssue {
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined
 }
 
-/** A declared name is not one that a host may publish under, or it has no schema. The program does not start. */
+/** A host may not publish under a declared name, or the name has no schema. The program does not start. */
 export class MalformedEventType extends Data.TaggedError("MalformedEventType")<{ readonly message: string }> {}
 
-/** The first words of the control plane's own types, those of today and those that later versions may add. */
+/** The first words of the control plane's own types, of this version and of later ones. */
 export const reservedWords: ReadonlySet<string> = new Set([
   ...["operation", "project", "branch", "endpoint", "compute", "region", "timeline"],
   ...["organization", "membership", "invitation", "session", "api_key", "credential", "ip_allowlist", "quota"],

@@ -202,7 +202,7 @@ export class Operations extends Context.Service<
   )
 }
 
-/** A place that is held during a transaction, and what that has claimed for it so far. */
+/** A place that is held during a transaction, and the operation that the transaction has claimed for it so far. */
 interface Held {
   readonly place: TakenPlace | undefined
   claimed: ClaimedOperation | undefined

@@ -29,7 +29,7 @@ export interface TakenPlace {
   readonly leave: (claimed: ClaimedOperation | undefined, committed: boolean) => Effect.Effect<void>
 }
 
-/** Takes a place of a class. `undefined`: none is free. */
+/** Takes a place of a class. `undefined`: no place is free. */
 export interface PlaceOffer {
   readonly of: OperationClass
   readonly take: Effect.Effect<TakenPlace | undefined>

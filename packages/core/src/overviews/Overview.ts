@@ -61,13 +61,13 @@ export interface ProjectOverview extends Omit<ProjectContents, "disks" | "rules"
 /** The use of a project at one look. */
 export interface ProjectUse {
   readonly project_id: ProjectId
-  /** The endpoint whose state is the project's: of the default branch the read-write one, else its newest, else any. */
+  /** The endpoint whose state is the project's: the default branch's read-write endpoint, else its newest, else any. */
   readonly endpoint: Endpoint | null
-  /** When one of the newest 100 endpoints was last active, started or suspended; `null`: none has run. */
+  /** When one of the newest 100 endpoints was last active, started or suspended; `null`: no endpoint has run. */
   readonly last_used_at: DateTime.Utc | null
 }
 
-/** How many endpoints of a project `last_used_at` is of. */
+/** The number of newest endpoints that `last_used_at` regards. */
 export const endpointsInUse = 100
 
 /** A project that events mention, which may be deleted. */

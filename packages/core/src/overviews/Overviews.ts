@@ -41,7 +41,7 @@ export class Overviews extends Context.Service<
       caller: AnyCaller,
       projects: ReadonlyArray<Project>
     ) => Effect.Effect<ReadonlyMap<ProjectId, ProjectUse>, StorageError>
-    /** The names of what the events mention; of people only for those who may list the members. */
+    /** The names of the objects that the events mention, and of people if the caller may list the members. */
     readonly namesIn: (caller: AnyCaller, events: ReadonlyArray<Envelope>) => Effect.Effect<Names, StorageError>
   }
 >()("@narthex/core/overviews/Overviews") {

@@ -83,9 +83,9 @@ export class DiskMeasurement extends Context.Service<
   )
 
   /**
-   * Records as long as its scope lives: at the start, once each interval, and soon after an operation that changed much.
-   * A measurement that fails or takes too long is logged, and the next one follows. There is one at a time: while one
-   * that was given up has not ended, for example because a disk does not answer, no other begins.
+   * Records as long as its scope lives: at the start, once each interval, and soon after an operation that changed
+   * much. A measurement that fails or takes too long is logged, and the next one follows. One measurement runs at a
+   * time: while an abandoned one has not ended, for example because a disk does not answer, no other begins.
    *
    * When branches come above the quota of their organization, or are below it again, the roles of computes are compared at once
    * (docs/design/api.md A36).

@@ -1,6 +1,6 @@
 /**
- * Brings the roles of running computes in line with the store: a role that was revoked or has expired leaves its
- * computes, and with it its sessions; what a compute has or lacks against the store is corrected.
+ * Brings the roles of running computes in line with the store. A role that was revoked or has expired is removed from
+ * its computes, together with its sessions. Roles that a compute has or lacks against the store are corrected.
  *
  * `RoleReconciler` schedules `apply_config`; `OperationRunner` performs it. Every step may run on several instances at
  * once, twice, or be interrupted anywhere: each branch is one transaction that checks its condition again under the

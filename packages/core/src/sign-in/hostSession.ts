@@ -1,9 +1,9 @@
 /**
  * Sessions that a host begins for a person whom it has authenticated (docs/design/identity.md I52 to I54).
  *
- * With the host's own id of its session, one session of the person belongs to it: the first start makes it, later ones
- * find it, and after its end the id begins no other. The id may be what authenticates the person at the host, so only
- * its digest is stored.
+ * One session of the person belongs to the host's own id of its session. The first start with the id makes the session,
+ * later ones find it, and after its end the id begins no other. The id may be what authenticates the person at the
+ * host, so only its digest is stored.
  */
 import { DateTime, Effect, Option } from "effect"
 import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"

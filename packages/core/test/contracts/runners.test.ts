@@ -129,7 +129,7 @@ describe("contracts under a runner", () => {
     assert.deepStrictEqual(notes, ["built", "case on 1", "case on 1", "released"])
   })
 
-  it("a case that fails rejects with what was demanded, and one that succeeds does not", async () => {
+  it("a case that fails rejects with the demand, and a case that succeeds does not reject", async () => {
     const { tests } = registered(Effect.sync(() => demand.strictEqual(1, 2)))
     const failure = await tests
       .get("first")?.()

@@ -13,7 +13,7 @@ export interface ReceivedEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The connection: what is written while the client does not read waits here. */
+/** The connection. Bytes that are written while the client does not read wait here. */
 export class SimulatedConnection implements StreamSink {
   readonly received: Array<ReceivedEvent> = []
   /** The reason that the server gave for the end of the stream. */

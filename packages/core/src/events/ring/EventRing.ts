@@ -152,8 +152,8 @@ export class EventRing {
   }
 
   /**
-   * Whether `lostAfter` knows all events of the scope after this position. It does not know those up to the floor,
-   * which never were in the ring: only the log has them.
+   * Whether `lostAfter` knows all events of the scope after this position. Events up to the floor never were in the
+   * ring: only the log has them.
    */
   knowsLossAfter(project: ProjectId | null, position: string): boolean {
     return position >= this.floor || this.lostAfter(project, position)

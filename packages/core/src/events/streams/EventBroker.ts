@@ -73,7 +73,7 @@ export class EventBroker extends Context.Service<
       const limits = new StreamLimits(settings.limits)
       const fanouts = new Map<OrgId, OrgFanout>()
       const streams = new Set<EventStream>()
-      /** The streams, and those that have ended and still send their last bytes. */
+      /** The streams, and ended streams that still send their last bytes. */
       const connections = new Set<EventStream>()
       const admissions = new Set<Admission>()
       /** The position up to which everything was delivered. */

@@ -2,8 +2,8 @@
  * The instances of a simulated world and the connections of its clients: instances start, crash, and stop gracefully,
  * and clients connect to any of them.
  *
- * Pitfall: expecting an exception in an instance's fiber to fail the test. It does not arrive here; what must hold is
- * observed from outside, by `inspect` and by the clients.
+ * Pitfall: expecting an exception in an instance's fiber to fail the test. It does not arrive here; the guarantees are
+ * checked from outside, by `inspect` and by the clients.
  */
 import { Cause, Context, DateTime, Duration, Effect, Exit, type Fiber, Layer, Scope } from "effect"
 import { EventFeed } from "../../../src/events/EventFeed.ts"
