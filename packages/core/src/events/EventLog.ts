@@ -163,7 +163,7 @@ const pageOf = (
   }
 }
 
-/** The newest id of these up to one, else the newest trimmed one. */
+/** The newest id, up to `upTo` if given, else the newest trimmed id. */
 const lastOf = ({ events, trimmed }: OrgLog, upTo?: string) => {
   const count = upTo === undefined ? Chunk.size(events) : countUpTo(events, (event) => event.id > upTo)
   return Option.match(Chunk.get(events, count - 1), { onNone: () => trimmed, onSome: (event) => event.id })

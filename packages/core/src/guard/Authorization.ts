@@ -70,7 +70,7 @@ export class Authorization extends Context.Service<
       caller: AnyCaller,
       ids: PathIds
     ) => Effect.Effect<void, Refused | StorageError>
-    /** Steps 10 and 11, after `admit`: what the path names, if the caller may do this to it. */
+    /** Steps 10 and 11, after `admit`: the object that the path names, if the caller may apply the call to it. */
     readonly find: (
       policy: CredentialPolicy,
       caller: AnyCaller,

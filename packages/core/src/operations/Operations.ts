@@ -60,9 +60,9 @@ export class Operations extends Context.Service<
       heard: (operation: StoredOperation) => Effect.Effect<void>
     ) => Effect.Effect<void, never, Scope.Scope>
     /**
-     * Runs `work`, whose first operation is of this class, in a transaction. Where this process's runner has a free place of
-     * the class, the transaction claims the operation too, if it is that one's turn, and the runner performs it after the
-     * commit. Otherwise the operation is hinted at.
+     * Runs `work`, whose first operation is of this class, in a transaction. If this process's runner has a free place
+     * of the class and it is the operation's turn, the transaction also claims the operation, and the runner performs
+     * it after the commit. Otherwise the operation is hinted at.
      *
      * Pitfall: calling it inside another transaction. The runner would begin before the commit.
      */

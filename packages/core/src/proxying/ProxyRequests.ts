@@ -80,7 +80,7 @@ export interface EndpointLocation {
 export interface ResolvedLocation extends EndpointLocation {
   /** The role's verifier; `null`: the branch has no such role now. */
   readonly verifier?: string | null
-  /** Why every role of the branch only reads now; `null`: none but those that were made so. */
+  /** Why every role of the branch only reads now; `null`: only the read-only roles do. */
   readonly read_only_reason?: ReadOnlyReason | null
 }
 

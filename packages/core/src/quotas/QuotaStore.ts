@@ -58,9 +58,9 @@ export class QuotaStore extends Context.Service<
     /** The disk of these branches, in any order. A branch without a measurement and without expected bytes is left out. */
     readonly disksOf: (branches: ReadonlyArray<BranchId>) => Effect.Effect<ReadonlyArray<BranchDisk>, StorageError>
     /**
-     * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps what is
-     * expected of it, if that is more, and has no size yet. A deleted branch counts until a measurement does not
-     * contain it. Branches without a row are left out.
+     * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps its expected
+     * bytes, if they are more, and has no size yet. A deleted branch counts until a measurement does not contain it.
+     * Branches without a row are left out.
      */
     readonly recordBytes: (
       measured: ReadonlyArray<BranchDiskUsage>,

@@ -108,7 +108,8 @@ export const makePerformer = Effect.gen(function* () {
     )
 
   /**
-   * Within the transaction that has scheduled an operation: claims the one whose turn it is, and begins it if it is that one.
+   * Within the transaction that has scheduled an operation: claims the operation whose turn it is, and begins it if it
+   * is the scheduled one.
    *
    * Pitfall: beginning another one. Its endpoint may be locked by a transaction that waits for this claim.
    */

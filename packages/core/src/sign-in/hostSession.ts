@@ -88,7 +88,7 @@ export const hostSessions = ({ accounts, issue, opened, revoke, run, store }: Pa
       const { session, user } = yield* run(begin)
       return yield* issue(session, user)
     }
-    // A host asks for each request of a browser, so what is there is found without a transaction.
+    // A host asks at each request of a browser, so an existing session is found without a transaction.
     const user = yield* admitted(id)
     const digest = yield* digestOf(user.id, own)
     const found = yield* store.begunBy(digest)
