@@ -2,8 +2,8 @@
  * A place of this process's runner that is taken before an operation is scheduled, so that the transaction that schedules it
  * can claim it too (docs/design/operations.md O22).
  *
- * The claim is like any other: it takes the operation whose turn it is, if there is one. That may be another operation
- * than the one that the transaction has scheduled.
+ * The claim is like any other: it takes the operation whose turn it is, if there is one. The claimed operation need not
+ * be the scheduled one.
  */
 import type { Effect } from "effect"
 import type { StorageError } from "../StorageError.ts"
@@ -23,8 +23,8 @@ export interface TakenPlace {
    */
   readonly claim: (scheduled: StoredOperation) => Effect.Effect<ClaimedOperation | undefined, StorageError>
   /**
-   * Call it exactly once, after the transaction: performs the claimed operation, then frees the place. Not `committed`:
-   * whether the claim took effect is not known.
+   * Performs the claimed operation, then frees the place. Called exactly once, after the transaction. `committed`
+   * `false`: whether the claim took effect is not known.
    */
   readonly leave: (claimed: ClaimedOperation | undefined, committed: boolean) => Effect.Effect<void>
 }

@@ -15,8 +15,9 @@ import { Conflict } from "../Refusals.ts"
 /** Credentials that a caller who may not write to the branch may have on it. */
 const ownReaders = 4
 /**
- * Such callers make no more readers once a branch has so many, of all callers together. Postgres 15 keeps nothing free
- * for writers (docs/design/proxy.md P29): with a reader's sessions there, so many readers leave ten of a compute's 90.
+ * The readers that a branch may have, of all callers together, while such callers make more. Postgres 15 keeps nothing
+ * free for writers (docs/design/proxy.md P29): with a reader's sessions there, so many readers leave ten of a compute's
+ * 90.
  */
 const mostReaders = 20
 
