@@ -8,7 +8,7 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   }
 }
 
-/** What a store found, or `NotFound`. */
+/** The value that a store found, or `NotFound`. */
 export const orNotFound = <A, E, R>(found: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<A, E | NotFound, R> =>
   Effect.flatMap(found, Option.match({ onNone: () => Effect.fail(new NotFound({})), onSome: Effect.succeed }))
 

@@ -16,7 +16,7 @@ import { EmittingRegion } from "./records/events/EventSettings.ts"
 import { MemoryStorage } from "./records/memory/MemoryStorage.ts"
 import type { StorageError } from "./StorageError.ts"
 
-/** What the running transaction collects. */
+/** The events and the later work that the running transaction collects. */
 interface Collected {
   /** The host's handle, in a transaction that a host has begun. */
   readonly host: object | undefined
@@ -28,7 +28,7 @@ const Collected = Context.Reference<Collected | undefined>("@narthex/core/Collec
   defaultValue: () => undefined
 })
 
-/** What an adapter brings: its own transaction, and where events go within it. */
+/** The parts of an adapter: its own transaction, and where events go within it. */
 export interface TransactionParts {
   readonly begin: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>
   readonly append: (events: ReadonlyArray<EmittedEvent>) => Effect.Effect<void, StorageError>
@@ -81,7 +81,7 @@ export class Transaction extends Context.Service<
      * (docs/design/events.md E40 to E46): everything that `work` changes and emits commits or rolls back with the host's
      * own changes. A failure of `work` undoes `work` alone. `handle` is what the adapter accepts.
      *
-     * Pitfall: ending the host's transaction before this has returned. What follows would not be part of it.
+     * Pitfall: ending the host's transaction before this has returned. The rest of `work` would not be part of it.
      */
     readonly within: <A, E, R>(
       handle: object,
@@ -111,7 +111,7 @@ export class Transaction extends Context.Service<
         const { afterwards, events, whole } = collecting(parts, work, undefined)
         return parts.begin(whole).pipe(
           Effect.tap(() => (events.length === 0 ? Effect.void : parts.committed)),
-          // What `afterCommit` may fail with is among the errors of the work that called it.
+          // The errors of `afterCommit` are among the errors of the work that called it.
           Effect.tap(() => Effect.forEach(afterwards, (it) => it as Effect.Effect<void>, { discard: true }))
         )
       }),

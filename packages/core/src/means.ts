@@ -1,4 +1,4 @@
-/** What a member of a body means, at the member: the OpenAPI document has it. */
+/** The meaning of a member of a body, stated at its schema. The OpenAPI document includes it. */
 
 /**
  * A sentence, and an example as it is on the wire. An example that is left out is derived from the member's type;

@@ -1,8 +1,8 @@
 /**
  * Purges expired rows: sessions past their window, spent id tokens, login codes, idempotency records, counters of rate
- * limits, refused clients, and what has ended. `EventFeed` purges events.
+ * limits, refused clients, and ended records. `EventFeed` purges events.
  *
- * It may run on every instance concurrently: each step deletes by an instant.
+ * Instances may purge concurrently: each step deletes by an instant.
  */
 import { Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { becauseOf } from "./becauseOf.ts"

@@ -52,7 +52,7 @@ export const transactionContract = contract<AccountStore | Transaction>("Transac
       assert.isTrue(yield* exists(yield* run(stored)))
     }))
 
-  it("what happens outside of a transaction is not part of it", () =>
+  it("changes outside of a transaction are not part of it", () =>
     Effect.gen(function* () {
       const { ending, fiber, org } = yield* opened
       // A store with one connection lets it wait until the transaction ends.

@@ -12,7 +12,7 @@ export interface Case<R> {
   readonly check: Effect.Effect<void, unknown, R | Scope.Scope>
 }
 
-/** What every adapter of a port must hold. `R` is the port, and the ports that its cases need to be prepared. */
+/** The demands on every adapter of a port. `R` is the port, and the ports that prepare its cases. */
 export interface Contract<R> {
   readonly port: string
   readonly cases: ReadonlyArray<Case<R>>
@@ -37,9 +37,9 @@ const signalOf = (context: unknown): { readonly signal?: AbortSignal } =>
   Predicate.hasProperty(context, "signal") && context.signal instanceof AbortSignal ? { signal: context.signal } : {}
 
 /**
- * What is needed of a test runner. The modules `vitest` and `node:test` are runners as they are, and tests run the
- * contracts under both: `import * as runner from "node:test"`. Jest, Bun and Mocha fit by their form; they have not been
- * tried.
+ * The part of a test runner that contracts need. The modules `vitest` and `node:test` are runners as they are, and
+ * tests run the contracts under both: `import * as runner from "node:test"`. Jest, Bun and Mocha fit by their form;
+ * they have not been tried.
  */
 export type TestRunner = {
   readonly describe: (name: string, body: () => void) => unknown

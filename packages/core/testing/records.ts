@@ -214,7 +214,7 @@ export const aBranchRole = (branch_id: BranchId, rest: Partial<BranchRole> = {})
     ...rest
   })
 
-/** What a claim asks for, with limits that are never reached. */
+/** A claim with limits that are never reached. */
 export const aClaim = (of: OperationClass): ClaimLimits => ({ class: of, per_org: 1_000_000, per_parent: 1_000_000 })
 
 export const anOperation = (project_id: ProjectId, branch_id: BranchId | null, rest: Partial<StoredOperation> = {}) =>

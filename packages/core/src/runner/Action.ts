@@ -1,11 +1,11 @@
 /**
- * What an action of an operation is: what its start changes, what the machines do, and what its end changes.
+ * An action of an operation: the changes at its start, the work of the machines, and the changes at its end.
  *
  * The runner calls the parts in this order: `begin` with the move to `running`, `perform` outside of any transaction,
  * `complete` with the move to `finished`. Where the operation fails for good or is skipped, `giveUp` takes the place of
- * what is left. `begin`, `complete` and `giveUp` run inside a transaction of the runner, which holds the operation's
- * lock; each of them commits together with the move, so none takes effect twice. `perform` may be interrupted anywhere
- * and run again, by this runner or another one.
+ * the parts that are left. `begin`, `complete` and `giveUp` run inside a transaction of the runner, which holds the
+ * operation's lock; each of them commits together with the move, so none takes effect twice. `perform` may be
+ * interrupted anywhere and run again, by this runner or another one.
  */
 import { Effect } from "effect"
 import type { BranchId } from "../Ids.ts"

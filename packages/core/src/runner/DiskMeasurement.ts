@@ -2,8 +2,8 @@
  * Records how much disk the branches on these machines take: for the quota `disk_bytes` and for the size of each branch
  * (docs/design/api.md A20, A21).
  *
- * It runs on each instance with computes. Every run replaces what the previous one recorded, so it may run twice, late,
- * or not at all: then the last numbers apply.
+ * The measurement runs on each instance with computes. Every run replaces the records of the previous one, so it may
+ * run twice, late, or not at all: then the last numbers apply.
  */
 import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Queue, Result, Semaphore, Stream } from "effect"
 import { becauseOf } from "../becauseOf.ts"
@@ -83,9 +83,9 @@ export class DiskMeasurement extends Context.Service<
   )
 
   /**
-   * Records as long as its scope lives: at the start, once each interval, and soon after an operation that changed much.
-   * A measurement that fails or takes too long is logged, and the next one follows. There is one at a time: while one
-   * that was given up has not ended, for example because a disk does not answer, no other begins.
+   * Records as long as its scope lives: at the start, once each interval, and soon after an operation that changed
+   * much. A measurement that fails or takes too long is logged, and the next one follows. One measurement runs at a
+   * time: while an abandoned one has not ended, for example because a disk does not answer, no other begins.
    *
    * When branches come above the quota of their organization, or are below it again, the roles of computes are compared at once
    * (docs/design/api.md A36).
@@ -99,7 +99,7 @@ export class DiskMeasurement extends Context.Service<
         const turn = yield* Semaphore.make(1)
         const changes = yield* Queue.sliding<void>(1)
         const { compareRoles } = yield* RoleReconciler
-        /** None at first: computes are compared at the start too. */
+        /** Empty at first, so that computes are compared at the start too. */
         let before: ReadonlySet<BranchId> = new Set()
 
         const measured = Effect.gen(function* () {

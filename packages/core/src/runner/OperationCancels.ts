@@ -1,8 +1,8 @@
 /**
  * Cancels operations (docs/design/operations.md O15 to O17).
  *
- * One that has not started is cancelled at once. One that runs becomes `cancelling`, and a runner ends it: the one that
- * performs it, or, if none does, the one that claims it next.
+ * An operation that has not started is cancelled at once. A running operation becomes `cancelling`, and the runner that
+ * performs it ends it, or else the next runner that claims it.
  */
 import { Context, Effect, Layer } from "effect"
 import { Conflict, type NotFound, orNotFound } from "../Refusals.ts"

@@ -1,6 +1,6 @@
 /**
- * Performs operations, on any number of instances at once: claims an operation, runs its action, records the end. What
- * the actions do is in `actions/`, how one is performed in `makePerformer`.
+ * Performs operations, on any number of instances at once: claims an operation, runs its action, records the end. The
+ * actions are in `actions/`; `makePerformer` performs a claimed operation.
  *
  * The process may die between any two lines. The operation then stays `running` under a lease, and after the lease has
  * expired another worker runs it again. A retry stays inside `running`; after the last one the operation is `failed`.
@@ -79,8 +79,9 @@ export class OperationRunner extends Context.Service<
               )
             ),
             Effect.ensuring(Effect.andThen(counted(-1), places.release(1))),
-            // Of the class, one may have waited for its turn. Of the branch, the next one may be of any class: the event of
-            // this end is for that. A client that woke the compute connects now, and shares the CPU with every claim.
+            // Another operation of the class may have waited for its turn. The branch's next operation may be of any
+            // class: the event of this end nudges for it. A client that woke the compute connects now, and shares the
+            // CPU with every claim.
             Effect.ensuring(nudgeClass(of)),
             // Where a request has claimed it: its deadlines and spans are not those of the operation.
             Effect.setContext(context),
@@ -135,7 +136,10 @@ export class OperationRunner extends Context.Service<
       const { onHint } = yield* Operations
       yield* onHint(({ action, status }) => (status === "scheduling" ? nudgeClass(classOf(action)) : Effect.void))
       const announced = Stream.filter(events, (event) => event.type === "operation.updated.v1")
-      /** What became due: the operation itself, of an unknown class if its action is a newer version's, or those behind it. */
+      /**
+       * Nudges for the due operations: the operation itself, of an unknown class if its action is a newer version's, or
+       * the operations behind it.
+       */
       const heard = ({ action, operation_id, status }: LoggedEvent["data"]) => {
         if (status === "scheduling") return isAction(action) ? nudgeClass(classOf(action)) : nudge
         if (status === "running") return Effect.void

@@ -2,8 +2,8 @@
  * Brings records and computes in line with the clock and with what runs: suspends idle computes, ends expired branches,
  * and records that a compute is lost.
  *
- * It schedules operations; `OperationRunner` performs them. Every step may run on several instances at once, twice, or
- * be interrupted anywhere: each is one transaction that checks its condition again under the lock.
+ * `Reconciler` schedules operations; `OperationRunner` performs them. Every step may run on several instances at once,
+ * twice, or be interrupted anywhere: each is one transaction that checks its condition again under the lock.
  */
 import { Context, DateTime, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { becauseOf } from "../becauseOf.ts"
@@ -134,8 +134,9 @@ export class Reconciler extends Context.Service<
       const keyOf = ({ endpoint_id, generation }: ComputeDoubt) => `${endpoint_id} ${generation}`
 
       /**
-       * The computes that run, by `keyOf`. Those that are looked up were read before: one that starts in between does not
-       * count as lost.
+       * The computes that run, by `keyOf`.
+       *
+       * Pitfall: reading the records after this. A compute that starts in between would count as lost.
        */
       const present = Effect.map(driver.running, (running) => new Map(running.map((it) => [keyOf(it), it])))
 

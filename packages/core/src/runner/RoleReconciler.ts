@@ -1,10 +1,10 @@
 /**
- * Brings the roles of running computes in line with the store: a role that was revoked or has expired leaves its
- * computes, and with it its sessions; what a compute has or lacks against the store is corrected.
+ * Brings the roles of running computes in line with the store. A role that was revoked or has expired is removed from
+ * its computes, together with its sessions. Roles that a compute has or lacks against the store are corrected.
  *
- * It schedules `apply_config`; `OperationRunner` performs it. Every step may run on several instances at once, twice,
- * or be interrupted anywhere: each branch is one transaction that checks its condition again under the lock, and one
- * unfinished operation that applies the roles is enough.
+ * `RoleReconciler` schedules `apply_config`; `OperationRunner` performs it. Every step may run on several instances at
+ * once, twice, or be interrupted anywhere: each branch is one transaction that checks its condition again under the
+ * lock, and one unfinished operation that applies the roles is enough.
  *
  * A round looks at a limited number of branches and the next one goes on behind them, so that branches whose operations
  * are stuck do not keep others from their turn.

@@ -1,6 +1,6 @@
 /**
- * Runs work that may hang, for example inside a call that cannot be interrupted, beside a condition that ends it. Where
- * the condition is met first, the work is interrupted, awaited for `grace`, and then abandoned: it keeps its fiber, and
+ * Runs work that may hang, for example in a call that cannot be interrupted, until a condition ends it. Where the
+ * condition is met first, the work is interrupted, awaited for `grace`, and then abandoned: it keeps its fiber, and
  * nothing waits for it.
  *
  * Pitfall: a race. It waits until its loser is interrupted, so a call that hangs would hold its caller for ever.

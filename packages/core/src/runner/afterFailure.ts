@@ -1,4 +1,4 @@
-/** What follows a try that did not reach the wanted state (docs/design/operations.md O10 to O12): pure. */
+/** The consequence of a try that did not reach the wanted state (docs/design/operations.md O10 to O12): pure. */
 import { DateTime, Duration } from "effect"
 import type { ComputeFailed } from "../records/computes/ComputeDriver.ts"
 import type { StoredOperation } from "../records/operations/Operation.ts"
@@ -10,8 +10,8 @@ export const retryPause = (failures: number): Duration.Duration =>
 
 /**
  * The pause of an operation that machines have no room for: a quarter of the time that it has waited, from one second
- * to a quarter of a minute. Of this, between a half and all, so that operations that wait for the same room do not
- * come back together. `random` is from 0 to 1.
+ * to a quarter of a minute. A jitter, a factor from a half to 1, keeps operations that wait for the same room from
+ * coming back together. `random` is from 0 to 1.
  */
 export const busyPause = (waited: Duration.Duration, random: number): Duration.Duration =>
   Duration.millis(Math.min(15_000, Math.max(1_000, Duration.toMillis(waited) / 4)) * (0.5 + random / 2))
@@ -31,9 +31,9 @@ export type AfterFailure =
 type Limits = Pick<RunnerSettings, "busy_limit" | "retries">
 
 /**
- * Whether the operation carries a promise, such as a revocation. One with an `open` promise is tried until it has
- * succeeded, after failures too that a retry seems not to help. One whose promise is `obsolete`, because a later
- * operation keeps it, is not tried again: the later one waits for its end.
+ * Whether the operation carries a promise, such as a revocation. An operation with an `open` promise is tried until it
+ * has succeeded, also after failures that a retry seems not to help. An operation with an `obsolete` promise is not
+ * tried again: a later operation keeps the promise, and waits for this one's end.
  */
 export type PromiseState = "none" | "open" | "obsolete"
 

@@ -1,4 +1,4 @@
-/** What the actions share that make or replace the data of a branch. */
+/** The shared steps of actions that make or replace the data of a branch. */
 import { DateTime, Effect, Option } from "effect"
 import type { StoredOperation } from "../records/operations/Operation.ts"
 import { writesData } from "../records/operations/OperationClass.ts"

@@ -108,7 +108,8 @@ export const makePerformer = Effect.gen(function* () {
     )
 
   /**
-   * Within the transaction that has scheduled an operation: claims the one whose turn it is, and begins it if it is that one.
+   * Within the transaction that has scheduled an operation: claims the operation whose turn it is, and begins it if it
+   * is the scheduled one.
    *
    * Pitfall: beginning another one. Its endpoint may be locked by a transaction that waits for this claim.
    */
@@ -116,7 +117,7 @@ export const makePerformer = Effect.gen(function* () {
     const operation = Option.getOrUndefined(yield* claim(of))
     if (operation === undefined) return undefined
     const isNew = operation.id === scheduled.id && operation.status === "scheduling"
-    // What is not to be performed is left to `start`, which ends it or puts it back.
+    // An operation that does not begin here is left to `start`, which ends it or puts it back.
     const begins = isNew && (yield* actions[operation.action].begin(operation)) === "go"
     return { operation, running: begins ? yield* operations.move(operation, "running") : undefined }
   })
@@ -135,7 +136,7 @@ export const makePerformer = Effect.gen(function* () {
     return Effect.map(isObsolete(row), (obsolete) => (obsolete ? ("obsolete" as const) : ("open" as const)))
   }
 
-  /** What follows a failure, decided by the row. */
+  /** Decides the consequence of a failure by the row. */
   const decide = Effect.fnUntraced(function* (row: StoredOperation, failure: ComputeFailed) {
     return afterFailure(row, failure, policy, yield* promiseOf(row), yield* DateTime.now, yield* Random.next)
   })

@@ -1,4 +1,4 @@
-/** What operators see of operations (docs/design/operations.md O14). */
+/** The metrics of operations (docs/design/operations.md O14). */
 import { type Effect, Metric } from "effect"
 import type { OperationAction } from "../records/operations/Operation.ts"
 import type { OperationClass } from "../records/operations/OperationClass.ts"

@@ -1,9 +1,9 @@
 /**
- * Brings a compute to the roles of its branch that are valid now, and records what it confirmed: which roles it has,
- * and which ended ones it no longer has.
+ * Brings a compute to the roles of its branch that are valid now, and records its confirmation: the roles that it has,
+ * and the ended roles that it no longer has.
  *
- * Pitfall: confirming the roles that have ended when the compute answers. One that ended in between is still there:
- * only those that were left out of the list that was applied are confirmed.
+ * Pitfall: confirming the roles that have ended when the compute answers. A role that ended in between is still there.
+ * Only ended roles that the applied list left out are confirmed.
  */
 import { DateTime, Effect, Option } from "effect"
 import type { BranchId } from "../Ids.ts"
@@ -24,7 +24,7 @@ const forCompute = ({ access, expires_at, role, verifier }: BranchRole): Compute
   verifier
 })
 
-/** What a role may do now. Above the quota of its organization every role only reads (docs/design/api.md A36). */
+/** The present access of a role. Above the quota of its organization every role only reads (docs/design/api.md A36). */
 const accessNow = Effect.fnUntraced(function* (branch: BranchId) {
   const settings = yield* QuotaPolicy
   const disks = yield* (yield* QuotaStore).disksOf([branch])

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { knownRoles, Permission, permissionsOf, requirement } from "../../src/index.ts"
 
-describe("what a host's endpoint requires", () => {
+describe("the policy of a host's endpoint", () => {
   it("an object is reached by the scopes that contain it, and the organization by keys of the organization alone", () => {
     const reach = (ids: Parameters<typeof requirement>[1]) => requirement("read", ids).reach
     assert.strictEqual(reach({}), "organization")

@@ -72,7 +72,7 @@ describe("assertions of contracts", () => {
     for (const [a, b] of equal) demand.deepStrictEqual(a, b)
   })
 
-  it("what differs in a value, a member, an order or a class is not equal, in either direction", () => {
+  it("values that differ in a value, a member, an order or a class are not equal, in either direction", () => {
     for (const [a, b] of unequal) {
       assert.throws(() => demand.deepStrictEqual(a, b), AssertionError)
       assert.throws(() => demand.deepStrictEqual(b, a), AssertionError)

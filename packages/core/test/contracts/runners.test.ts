@@ -14,7 +14,7 @@ import { storageContracts } from "../../testing/storageContracts.ts"
 const run = promisify(execFile)
 const program = resolve(import.meta.dirname, "onNodeTest.ts")
 
-/** What Node's runner reports of the contracts in another process. */
+/** The report of Node's runner, which runs the contracts in another process. */
 const onNodeTest = (...args: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     const { NODE_OPTIONS: _, NODE_TEST_CONTEXT: __, ...env } = process.env
@@ -129,7 +129,7 @@ describe("contracts under a runner", () => {
     assert.deepStrictEqual(notes, ["built", "case on 1", "case on 1", "released"])
   })
 
-  it("a case that fails rejects with what was demanded, and one that succeeds does not", async () => {
+  it("a case that fails rejects with the demand, and a case that succeeds does not reject", async () => {
     const { tests } = registered(Effect.sync(() => demand.strictEqual(1, 2)))
     const failure = await tests
       .get("first")?.()

@@ -129,7 +129,7 @@ describe("following events", () => {
         yield* follow({ project_id: ProjectId.make("prj_2") })
       ]
       yield* state(1, 2, { project_id: project })
-      // What ends for one member or one branch goes on for the organization and the project.
+      // The end of one membership or one branch ends no subscription of the organization or the project.
       yield* revoke(membershipRevoked(org, UserId.make("user_1")))
       yield* revoke(branchRevoked(org, project, BranchId.make("br_1")))
       yield* revoke(projectRevoked(org, project))

@@ -1,4 +1,4 @@
-/** What the reference log does at the edges of time and of ranges. */
+/** The reference log at the edges of time and of ranges. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"

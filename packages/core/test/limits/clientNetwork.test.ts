@@ -3,7 +3,7 @@ import { machineOf, networkOf } from "../../src/records/limits/clientNetwork.ts"
 
 const same = (key: (address: string) => string, one: string, other: string) => key(one) === key(other)
 
-describe("who is counted", () => {
+describe("the machine and the network of a client", () => {
   it("an IPv4 address is a machine, and its /24 a network", () => {
     assert.isFalse(same(machineOf, "192.0.2.1", "192.0.2.2"))
     assert.isTrue(same(networkOf, "192.0.2.1", "192.0.2.254"))

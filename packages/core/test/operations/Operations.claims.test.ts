@@ -92,7 +92,7 @@ describe("Scheduling and claiming at once", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("what the first run of a transaction has claimed is forgotten when it runs again", () =>
+  it.effect("a claim of the first run of a transaction is forgotten when the transaction runs again", () =>
     Effect.gen(function* () {
       const { seen } = yield* observed(twice, mine, [[mine], []])
       assert.deepStrictEqual(seen, [["left", undefined, true]])

@@ -26,7 +26,7 @@ const never: StandardSchema = { "~standard": { version: 1, validate: () => new P
 
 /** A schema of Standard Schema whose answer is `answer()`. */
 const answering = (answer: () => unknown): StandardSchema => ({
-  // What a schema with a mistake answers.
+  // The cast admits the answer of a schema with a mistake.
   "~standard": { version: 1, validate: answer as StandardSchema["~standard"]["validate"] }
 })
 
@@ -232,7 +232,7 @@ it.effect("a schema that never answers is given up after five seconds", () =>
 it.effect("a type that is declared without a schema keeps the program from starting", () =>
   Effect.gen(function* () {
     for (const schema of [undefined, null, {}, "text", { "~standard": { version: 1 } }]) {
-      // What a program without types declares.
+      // The cast admits the declaration of a program without types.
       const declared = { "invoice.paid.v1": schema } as unknown as Record<string, StandardSchema>
       const failure = yield* Effect.flip(Layer.build(layerEventTypes(declared)))
       assert.match(failure.message, /"invoice\.paid\.v1" has no schema\. Declare it with one/)

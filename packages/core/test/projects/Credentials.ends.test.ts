@@ -1,4 +1,4 @@
-/** What ends database credentials (docs/design/authorization.md Z38, Z42, Z43). */
+/** The ends of database credentials (docs/design/authorization.md Z38, Z42, Z43). */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
 import { ApiKeyStore } from "../../src/records/keys/ApiKeyStore.ts"

@@ -181,7 +181,7 @@ describe("The notification of proxies", () => {
   )
 })
 
-describe("Who asked for an operation", () => {
+describe("The initiator of an operation", () => {
   it.effect("an operation names the user by email address, or the API key by name", () =>
     Effect.gen(function* () {
       const { ada } = yield* setting

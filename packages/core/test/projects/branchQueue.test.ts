@@ -1,4 +1,4 @@
-/** What waits on a branch whose first operation does not end (docs/design/operations.md O23, O24). */
+/** The queue of a branch whose first operation does not end (docs/design/operations.md O23, O24). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"

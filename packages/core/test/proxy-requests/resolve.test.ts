@@ -1,4 +1,4 @@
-/** What a proxy learns of an endpoint and a role: docs/design/proxy.md P9 and P36. */
+/** The answer to a proxy that resolves an endpoint and a role: docs/design/proxy.md P9 and P36. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -25,7 +25,7 @@ const verifierOf = (endpoint: Endpoint["id"], role?: string) =>
   )
 
 describe("Resolving a role", () => {
-  it.effect("a valid role has its verifier, and one that was revoked or has expired has none", () =>
+  it.effect("a valid role has its verifier, and a role that was revoked or has expired has none", () =>
     Effect.gen(function* () {
       const { branch, endpoint, role } = yield* made
       const roles = yield* BranchRoleStore
@@ -55,7 +55,7 @@ describe("Resolving a role", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("without a role there is no word of a verifier, and how the compute is reached is told", () =>
+  it.effect("an answer without a role has no verifier, but says how the compute is reached", () =>
     Effect.gen(function* () {
       const { endpoint } = yield* made
       const store = yield* EndpointStore

@@ -67,7 +67,7 @@ describe("quotas", () => {
     }
   )
 
-  it("of several exceeded quotas, the first in their order is named", () => {
+  it("a refusal names the first of several exceeded quotas in their order", () => {
     const usage = quotaNames.map((quota) => ({ quota, held: 1, allowed: 1 }))
     assert.strictEqual(firstExceeded(usage, { sandboxes: 1, branches: 1 })?.quota, "branches")
     assert.isUndefined(firstExceeded(usage, {}))

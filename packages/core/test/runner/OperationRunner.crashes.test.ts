@@ -43,8 +43,8 @@ const start = Effect.fnUntraced(function* ({ endpoint, project }: Setting) {
 })
 
 /**
- * What starts each action, and the state once it is over: of the operation's endpoint, or else of the setting's, of all
- * computes, and of the branches of the operation's project.
+ * The start of each action, and the state once it is over: of the operation's endpoint, or else of the setting's, of
+ * all computes, and of the branches of the operation's project.
  */
 const actions: Record<
   OperationAction,

@@ -22,7 +22,7 @@ import {
 } from "./story.ts"
 
 describe("The operations of a branch", () => {
-  it.effect("operations of a branch run one after another, those of different branches in parallel", () =>
+  it.effect("operations of a branch run one after another, operations of different branches in parallel", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { ada, endpoint, project } = yield* readyProject

@@ -101,7 +101,7 @@ describe("Recording lost computes", () => {
 })
 
 describe("How a compute is reached", () => {
-  it.effect("what a runner does not know of a compute that runs, it records: with TLS, not without", () =>
+  it.effect("a runner corrects a wrong record of how a compute is reached, and writes no right one", () =>
     Effect.gen(function* () {
       const { endpoint } = yield* runningProject
       const store = yield* EndpointStore

@@ -164,7 +164,7 @@ describe("Ending roles", () => {
         const work = { project, branch_id: stuck.id, endpoint_id: null, initiator: bySystem }
         yield* (yield* Transaction).run(operations.schedule({ ...work, action: "apply_config" }))
       }
-      // Its id sorts behind those that are stuck.
+      // Later, so that the id of the next branch sorts behind the stuck ones.
       yield* TestClock.adjust("1 second")
       const ready = yield* (yield* Projects).create(ada, { name: "ready", region: null })
       const row = Option.getOrThrow(yield* (yield* EndpointStore).findAnywhere(ready.endpoint.id))

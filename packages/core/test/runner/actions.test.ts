@@ -1,4 +1,4 @@
-/** What actions change at their start and at their end when they fail, repeat or overlap. */
+/** The changes of actions at their start and at their end when they fail, repeat or overlap. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"

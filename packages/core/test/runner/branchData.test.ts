@@ -1,4 +1,4 @@
-/** What a copy finds between its claim and its start: the claim has looked at its parent, and the start looks again. */
+/** The start of a copy checks its parent, though the claim has checked it: the parent may change between the two. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,4 +1,4 @@
-/** What the measurement of the disk does to the roles of an organization that holds more than its quota. */
+/** The effect of measuring the disk on the roles of an organization that holds more than its quota. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

@@ -75,7 +75,7 @@ describe("An invitation", () => {
       }).pipe(Effect.provide(People))
   )
 
-  it.effect("of several invitations one is passed over that has ended, or whose inviter may not invite any more", () =>
+  it.effect("a sign-in passes over an invitation that has ended, or whose inviter may no longer invite", () =>
     Effect.gen(function* () {
       const { revoke } = yield* Invitations
       const gone = yield* founder("gone")

@@ -17,7 +17,7 @@ const begun = (user: UserId) =>
     (list) => list.filter(({ provider }) => provider === "host")
   )
 
-/** What a purge leaves that runs later, without the waiting. */
+/** Purges as at a later time, without moving the clock. */
 const purgedAfter = (time: Duration.Input) =>
   Effect.gen(function* () {
     const now = yield* DateTime.now
@@ -45,7 +45,7 @@ describe("a session of the host's own", () => {
     )
   )
 
-  it.effect("its end refuses every token and every later start with its id, and is an event", () =>
+  it.effect("the end of a host's session refuses every token and every later start with its id, and is an event", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -82,7 +82,7 @@ describe("a session of the host's own", () => {
     )
   )
 
-  it.effect("it lasts as long as the host's: after the window a start renews it, and no old token is valid again", () =>
+  it.effect("a start after the window renews the session, and no old token is valid again", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions

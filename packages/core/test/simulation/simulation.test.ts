@@ -100,7 +100,7 @@ describe("a simulation", () => {
       const dropped = Number(overflow?.data["dropped"])
       assert.isAbove(dropped, 0)
 
-      // It comes back with the id of the overflow, and has every event that it did not miss.
+      // The slow subscriber resumes with the id of the overflow, and gets every later event.
       const again = yield* world.follow(caller, { last_event_id: overflow?.id ?? "" })
       yield* send(150, 153)
       assert.deepStrictEqual(numbers(again), range(read.length + dropped, 153))

@@ -13,7 +13,7 @@ import { inTransactionsAtOnce } from "../together.ts"
 
 const anAddress = () => `${aText("bob").replace(" ", ".")}@example.com`
 
-/** What the invited person sees of an invitation, into an organization that is made for it. */
+/** The invited person's view of an invitation, into an organization that is made for it. */
 const seen = Effect.fnUntraced(function* ({ invited_by, org_id: id, ...rest }: StoredInvitation) {
   const organization = anOrganization({ id, name: aText("org") })
   yield* (yield* AccountStore).putOrganization(organization)
@@ -38,7 +38,7 @@ export const invitationStoreContract = contract<AccountStore | InvitationStore |
         assert.isTrue(Option.isNone(yield* store.find(anInvitation(anOrgId(), anAddress()).id)))
       }))
 
-    it("one of several simultaneous invitations of an address is added", () =>
+    it("exactly one of several simultaneous invitations of an address is added", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const [org, email] = [anOrgId(), anAddress()]

@@ -128,7 +128,7 @@ export const clientRefusalStoreContract = contract<Ports>("ClientRefusalStore", 
       )
     }))
 
-  it("of each project the records of the last refusals stay, and those of other projects are not touched", () =>
+  it("a project keeps the records of its last refusals, and other projects' records are not touched", () =>
     Effect.gen(function* () {
       const { kept } = refusalLimits
       const [endpoint, quiet] = [yield* anEndpointOf(), yield* anEndpointOf()]

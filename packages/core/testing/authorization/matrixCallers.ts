@@ -7,7 +7,7 @@ import type { Capability, Scope } from "../../src/records/keys/ApiKey.ts"
 import { permissionsOf } from "../../src/rules/authorization/Permission.ts"
 import type { KeyCaller, SessionCaller } from "../../src/rules/authorization/Principal.ts"
 
-/** What the callers of the matrix are, and what their keys are narrowed to. */
+/** The ids of the callers of the matrix, and of the objects that their keys are narrowed to. */
 export const matrixIds = {
   user_id: UserId.make("u-1"),
   org_id: OrgId.make("o-1"),

@@ -19,7 +19,7 @@ export const cliGrantStoreContract = contract<CliGrantStore | Transaction>("CliG
       assert.isTrue(Option.isNone(yield* store.find(aText("code"))))
     }))
 
-  it("one of several simultaneous authorizations with the same state is inserted", () =>
+  it("exactly one of several simultaneous authorizations with the same state is inserted", () =>
     Effect.gen(function* () {
       const store = yield* CliGrantStore
       const state_digest = aText("state")
@@ -27,7 +27,7 @@ export const cliGrantStoreContract = contract<CliGrantStore | Transaction>("CliG
       assert.strictEqual(made.filter((it) => it).length, 1)
     }))
 
-  it("one of several simultaneous exchanges consumes a code", () =>
+  it("exactly one of several simultaneous exchanges consumes a code", () =>
     Effect.gen(function* () {
       const store = yield* CliGrantStore
       const grant = aGrant()

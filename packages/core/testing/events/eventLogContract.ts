@@ -1,7 +1,7 @@
 /**
  * The contract of `EventLog`, together with the `Transaction` that fills it. Run it against every adapter.
  *
- * It expects a log of its own: nothing else appends or sequences while it runs.
+ * The contract expects a log of its own: nothing else appends or sequences while it runs.
  */
 import { DateTime, Effect, Option, Stream } from "effect"
 import { type ProjectId, RegionId } from "../../src/Ids.ts"

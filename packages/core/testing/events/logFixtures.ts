@@ -66,7 +66,7 @@ const readFrom = (pos: number, limit = 3) =>
 export const numbers = (events: ReadonlyArray<LoggedEvent>) => events.map((it) => it.data["n"])
 export const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
-/** What `work` added to the log. */
+/** The events that `work` added to the log. */
 export const added = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { pos } = yield* (yield* EventLog).head

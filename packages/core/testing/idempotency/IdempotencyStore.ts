@@ -43,7 +43,7 @@ export const idempotencyStoreContract = contract<IdempotencyStore | Transaction>
       assert.deepStrictEqual(yield* begin(call, day - 1), { _tag: "replay", answer })
     }))
 
-  it("one of several simultaneous equal calls runs", () =>
+  it("exactly one of several simultaneous equal calls runs", () =>
     Effect.gen(function* () {
       const call = aCall()
       const begun = yield* atOnce(8, () => begin(call))

@@ -99,7 +99,7 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       yield* clean(...made)
     }))
 
-  it("copies of one branch are limited, and those of another branch do not wait for them", () =>
+  it("copies of one branch are limited, and copies of another branch do not wait for them", () =>
     Effect.gen(function* () {
       const place = aPlace()
       const [parent, another] = [aBranchId(), aBranchId()]
@@ -131,7 +131,7 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       yield* clean(...copies, deletion)
     }))
 
-  it("deletions of one organization are limited, and those of another do not wait for them", () =>
+  it("deletions of one organization are limited, and deletions of another do not wait for them", () =>
     Effect.gen(function* () {
       const [flood, other] = [aPlace(), aPlace()]
       const many = yield* several(5, flood, "delete_timeline")
@@ -166,7 +166,7 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       yield* clean(copy, start)
     }))
 
-  it("of operations that are tried again and new ones, the oldest comes first", () =>
+  it("the oldest operation is claimed first, whether new or to be tried again", () =>
     Effect.gen(function* () {
       const place = aPlace()
       const [old] = yield* several(1, place, "apply_config")

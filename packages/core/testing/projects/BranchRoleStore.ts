@@ -103,7 +103,7 @@ export const branchRoleStoreContract = contract<BranchRoleStore | Transaction>("
       assert.lengthOf(yield* store.list(branch, null, page), 4)
     }))
 
-  it("what a member holds is counted, and the newest are shown", () =>
+  it("a member's roles are counted, and the newest are shown", () =>
     Effect.gen(function* () {
       const store = yield* BranchRoleStore
       const [org_id, minted_by] = [anOrgId(), aUser().ref]
@@ -184,7 +184,7 @@ export const branchRoleStoreContract = contract<BranchRoleStore | Transaction>("
       assert.strictEqual(yield* store.handOver(org_id, from.id, to, at(2)), 0)
     }))
 
-  it("what a compute confirmed is recorded once, and removed roles are not present", () =>
+  it("a compute's confirmation is recorded once, and removed roles are not present", () =>
     Effect.gen(function* () {
       const store = yield* BranchRoleStore
       const branch = aBranchId()

@@ -27,7 +27,7 @@ export const branchStoreContract = contract<BranchStore | Transaction>("BranchSt
       assert.deepStrictEqual(yield* store.find(project, branch.id), Option.some(changed))
     }))
 
-  it("one of several simultaneous branches gets a name", () =>
+  it("exactly one of several simultaneous branches gets a name", () =>
     Effect.gen(function* () {
       const store = yield* BranchStore
       const project = aProjectId()

@@ -37,7 +37,7 @@ export const computeDoubtStoreContract = contract<ComputeDoubtStore | Transactio
       assert.isTrue(yield* store.stands(later))
     }))
 
-  it("of several doubts about an endpoint the one of the highest generation stands", () =>
+  it("the doubt of the highest generation stands, of several about an endpoint", () =>
     Effect.gen(function* () {
       const store = yield* ComputeDoubtStore
       const first = aDoubt()

@@ -111,7 +111,7 @@ export const endedRecordStoreContract = contract<Stores>("EndedRecordStore", (it
       assert.strictEqual(yield* purgeAll(20), 4)
     }))
 
-  it("what is not deleted is never purged", () =>
+  it("a record that has not ended is never purged", () =>
     Effect.gen(function* () {
       const project = aProject()
       const branch = aBranch(project.id)

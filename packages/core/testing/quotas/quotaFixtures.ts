@@ -1,4 +1,4 @@
-/** What the contracts of `QuotaStore` prepare. */
+/** The preparations of the contracts of `QuotaStore`. */
 import { Effect } from "effect"
 import type { OrgId, ProjectId } from "../../src/Ids.ts"
 import { AccountStore } from "../../src/records/accounts/AccountStore.ts"

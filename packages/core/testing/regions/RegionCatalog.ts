@@ -50,7 +50,7 @@ export const regionCatalogContract = contract<RegionCatalog>("RegionCatalog", (i
       assert.deepStrictEqual(ids(yield* catalog.active), ["eu-2", "eu-1", "ap-1"])
     }))
 
-  it("of simultaneous edits of a region none is lost, and an edit that fails changes nothing", () =>
+  it("no simultaneous edit of a region is lost, and an edit that fails changes nothing", () =>
     Effect.gen(function* () {
       const catalog = yield* RegionCatalog
       const id = RegionId.make("edited-1")
@@ -67,7 +67,7 @@ export const regionCatalogContract = contract<RegionCatalog>("RegionCatalog", (i
       assert.isTrue(yield* catalog.retire(id))
     }))
 
-  it("of several simultaneous new defaults the last one remains", () =>
+  it("the last of several simultaneous new defaults remains", () =>
     Effect.gen(function* () {
       const catalog = yield* RegionCatalog
       yield* atOnce(6, (n) => catalog.put(aRegion(`x-${n}`, { default: true })))

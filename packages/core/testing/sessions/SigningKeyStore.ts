@@ -20,7 +20,7 @@ const aKey = (rest: Partial<SigningKey> = {}): SigningKey => ({
 })
 
 export const signingKeyStoreContract = contract<SigningKeyStore>("SigningKeyStore", (it) => {
-  it("one of several simultaneous first keys is added, and later ones replace it", () =>
+  it("exactly one of several simultaneous first keys is added, and later keys replace it", () =>
     Effect.gen(function* () {
       const store = yield* SigningKeyStore
       assert.deepStrictEqual(yield* store.published(at(0)), [])

@@ -1,12 +1,12 @@
 /**
  * The clock of a simulation. It stands still until `advance`, which takes no real time and runs everything that is due.
  *
- * Time jumps from one sleep that is due to the next, and what is due within a step ends with the step, in the order in
- * which it is due. So an hour in which loops look for work every second costs no 3,600 looks; a timer is late by a step
- * at most, as on a machine that is busy.
+ * Time jumps from one due sleep to the next. Sleeps that are due within a step end with the step, in the order in which
+ * they are due. So an hour in which loops look for work every second costs no 3,600 looks; a timer is late by a step at
+ * most, as on a machine that is busy.
  *
  * While nothing happens, loops that look for work rest: they look in steps 1, 2 and 4, then in every fourth, and at the
- * end of `advance` in any case. Of a step that the caller chose none is left out.
+ * end of `advance` in any case. If the caller chose the step, they look in every step.
  */
 import { Clock, Context, Duration, Effect, Layer, Scheduler } from "effect"
 import { TestClock } from "effect/testing"

@@ -13,7 +13,7 @@ export interface ReceivedEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The connection: what is written while the client does not read waits here. */
+/** The connection. Bytes that are written while the client does not read wait here. */
 export class SimulatedConnection implements StreamSink {
   readonly received: Array<ReceivedEvent> = []
   /** The reason that the server gave for the end of the stream. */
@@ -95,7 +95,7 @@ export interface Subscriber {
   readonly received: ReadonlyArray<ReceivedEvent>
   /** The reason that the server gave for the end of the stream; `undefined` while it gave none. */
   readonly closing: string | undefined
-  /** The client reads no more. What the server sends fills the connection's buffer. */
+  /** The client reads no more. Later frames of the server fill the connection's buffer. */
   readonly pause: Effect.Effect<void>
   /** The client reads what has arrived, and goes on reading. */
   readonly resume: Effect.Effect<void>

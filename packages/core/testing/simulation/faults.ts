@@ -1,4 +1,4 @@
-/** What goes wrong in a simulation: the machines fail and are slow, and storage does not answer, as the seed has it. */
+/** Faults of a simulation: as the seed decides, the machines fail and are slow, and storage does not answer. */
 import { Duration, Effect, Layer } from "effect"
 import { ComputeDriver, ComputeFailed } from "../../src/records/computes/ComputeDriver.ts"
 import { layerMemoryComputes } from "../../src/records/computes/MemoryComputes.ts"

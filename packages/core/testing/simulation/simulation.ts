@@ -23,7 +23,7 @@ import { simulatedParts } from "./simulatedParts.ts"
 export interface SimulationOptions {
   /** Two simulations with one seed are the same. Default: 1. */
   readonly seed?: number
-  /** What goes wrong, and how often; what is left out is as in `defaultFaults`. `noFaults`: nothing. */
+  /** The faults and their frequencies. A member that is left out is as in `defaultFaults`; `noFaults` has none. */
   readonly faults?: Partial<Faults>
   /** The regions of the catalog, the first of them the default. Default: `local`. */
   readonly regions?: ReadonlyArray<string>

@@ -19,7 +19,7 @@ export interface Standing {
   readonly organization: Organization | null
   /** `null` when the user is no longer a member. */
   readonly role: string | null
-  /** Who invited the user, while the membership is not confirmed (`Membership`). */
+  /** The inviter of the user, while the membership is not confirmed (`Membership`). */
   readonly invited_by: UserProfile | null
 }
 
@@ -46,8 +46,8 @@ export class CredentialStore extends Context.Service<
     /** The session, and its user's standing in this organization. */
     readonly bySession: (session: SessionId, org: OrgId) => Effect.Effect<Option.Option<SessionStanding>, StorageError>
     /**
-     * The membership as it is in the running transaction. Whatever disables the user, changes or ends the membership
-     * or ends the key waits until the transaction ends; other holders do not wait. `None`: no longer a member.
+     * The membership as it is in the running transaction. A transaction that disables the user, changes or ends the
+     * membership or ends the key waits until this one ends; other holders do not wait. `None`: no longer a member.
      */
     readonly hold: (
       org: OrgId,

@@ -1,5 +1,5 @@
 /**
- * Who may sign in at all (docs/design/identity.md I15, I18): open signup, the sign-in allowlist, pending accounts.
+ * The people who may sign in (docs/design/identity.md I15, I18): open signup, the sign-in allowlist, pending accounts.
  *
  * Nothing here is stored: turning open signup on admits every pending account, and enabling an account acts on the
  * session that it already holds.

@@ -33,8 +33,8 @@ export class AccountStore extends Context.Service<
     /** Locks the organization, which serializes every change of its members. */
     readonly lockOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
     /**
-     * As `lockOrganization`, beside others that hold it. It excludes the end of the organization, and all who lock it, until
-     * the transaction ends. Whatever is created in an organization holds or locks it.
+     * As `lockOrganization`, but shared with other holders. Until the transaction ends, no other transaction can lock
+     * the organization or end it. A transaction that creates something in an organization holds or locks it.
      */
     readonly holdOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
     readonly putOrganization: (organization: Organization) => Effect.Effect<void, StorageError>

@@ -28,7 +28,7 @@ export class InvitationStore extends Context.Service<
     readonly update: (invitation: StoredInvitation) => Effect.Effect<void, StorageError>
     /** Newest first. */
     readonly list: (org: OrgId, page: PageRequest) => Effect.Effect<Page<StoredInvitation>, StorageError>
-    /** What is pending for a normalized address at `now`, over all organizations, newest first. */
+    /** The invitations of a normalized address that are pending at `now`, over all organizations, newest first. */
     readonly pendingFor: (
       email: string,
       now: DateTime.Utc,

@@ -9,8 +9,8 @@ export class Membership extends Schema.Class<Membership>("Membership")({
   role: Schema.String,
   joined_at: Schema.DateTimeUtcFromString,
   /**
-   * Who invited a user whose first sign-in led into this organization, until the user confirms the membership by
-   * switching to the organization. `null`: confirmed, or joined in another way.
+   * The inviter of a user whose first sign-in led into this organization, until the user confirms the membership by
+   * switching to it. `null`: confirmed, or joined in another way.
    */
   invited_by: Schema.NullOr(UserProfile).pipe(Schema.withConstructorDefault(Effect.succeed(null)))
 }) {}

@@ -24,8 +24,8 @@ export class OrganizationView extends Organization.extend<OrganizationView>("Org
 /**
  * The organization that a credential acts in. `role` is `null` after the membership ended.
  *
- * It is a struct and no class, because one is made for each request from values of storage: the constructor of a class
- * would validate them again.
+ * A struct and no class: each request makes one from values of storage, and the constructor of a class would validate
+ * them again.
  */
 export const ActiveOrganization = Schema.Struct({
   id: OrgId,

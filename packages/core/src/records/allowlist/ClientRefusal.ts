@@ -21,7 +21,7 @@ export class ClientRefusal extends Schema.Class<ClientRefusal>("ClientRefusal")(
   branch_id: BranchId,
   /** The credential that the client named last, if the branch has it and the reader may see it. */
   role: Schema.NullOr(Schema.String),
-  /** Of the last refusal. */
+  /** The reason of the last refusal. */
   reason: RefusalReason,
   count: Schema.Int,
   first_at: Schema.DateTimeUtcFromString,
@@ -30,18 +30,18 @@ export class ClientRefusal extends Schema.Class<ClientRefusal>("ClientRefusal")(
 
 /** The bounds of refusals: how many are kept, and for how long. */
 export const refusalLimits = {
-  /** The most records of a project: those of the last refusals. */
+  /** The most records of a project. Records of the last refusals stay. */
   kept: 100,
   /** A record is kept for this long after its last refusal. Addresses are personal data. */
   retention: Duration.days(7)
 } as const
 
-/** What a proxy observed of one client address at one endpoint since its last report. */
+/** The refusals of one client address at one endpoint since the last report of the proxy. */
 export interface RefusalObserved {
   readonly endpoint_id: EndpointId
   /** Canonical. */
   readonly address: string
-  /** What the client named, or `null`. */
+  /** The role that the client named, or `null`. */
   readonly role: string | null
   readonly reason: RefusalReason
   /** At least 1. */

@@ -25,8 +25,9 @@ export class ClientRefusalStore extends Context.Service<
     /**
      * Adds the observations to the records, in one commit. A record has the sum of the counts, the first and the last
      * instant, and the role and the reason of the last refusal. Observations at endpoints that do not exist are left
-     * out. Of each project the `refusalLimits.kept` records with the highest positions stay, also when proxies
-     * report at the same time. A report with the number of an earlier one of its proxy, or a lower one, changes nothing.
+     * out. The store keeps the `refusalLimits.kept` records of a project with the highest positions, also when proxies
+     * report at the same time. A report changes nothing if its proxy has already sent one with the same number or a
+     * higher one.
      */
     readonly note: (report: NotedRefusals, now: DateTime.Utc) => Effect.Effect<void, StorageError>
 
@@ -40,7 +41,10 @@ export class ClientRefusalStore extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<ClientRefusal>, StorageError>
 
-    /** Removes the records whose last refusal is before the instant, and what is known of proxies silent since then. */
+    /**
+     * Removes the records whose last refusal is before the instant, and the report numbers of proxies silent since
+     * then.
+     */
     readonly purge: (before: DateTime.Utc) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/records/allowlist/ClientRefusalStore") {

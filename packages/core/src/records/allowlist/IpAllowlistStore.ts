@@ -20,7 +20,7 @@ export interface StoredAllowlist extends List {
   readonly project_id: ProjectId
 }
 
-/** What one change makes of a list. */
+/** One change of a list. */
 export interface AllowlistEdit {
   /** The networks whose rules are removed. */
   readonly removed: ReadonlyArray<Cidr>
@@ -36,7 +36,7 @@ export const rulesAfter = (rules: ReadonlyArray<IpRule>, { put, removed }: Allow
 
 export interface Changed<Edit> {
   readonly edit: Edit
-  /** That of the list after the change. */
+  /** The version of the list after the change. */
   readonly version: number
 }
 

@@ -31,8 +31,8 @@ export type AddressFamily = typeof AddressFamily.Type
 
 /**
  * The list as the API shows it. `opens_at` is when the last rule lapses and nothing is restricted any more.
- * `refused_family` has no rule, while a rule lists every address of the other family: a list that is meant to admit every
- * address, and does not.
+ * `refused_family` has no rule, while a rule lists every address of the other family. Such a list is probably meant to
+ * admit every address, and does not.
  */
 export class RulesInForce extends Schema.Class<RulesInForce>("RulesInForce")({
   rules: Schema.Array(IpRule),
@@ -42,7 +42,8 @@ export class RulesInForce extends Schema.Class<RulesInForce>("RulesInForce")({
 }) {}
 
 /**
- * What a caller asks to list. `label` is at most 256 characters; `ttl_seconds` left out or `null`: it does not expire.
+ * A rule that a caller asks for. `label` has at most 256 characters; `ttl_seconds` left out or `null`: the rule does
+ * not expire.
  */
 export interface NewIpRule {
   readonly cidr: string

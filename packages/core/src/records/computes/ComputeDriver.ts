@@ -13,9 +13,9 @@ import type { ComputeReach } from "../projects/Endpoint.ts"
 
 /**
  * The wanted state was not reached. `reason` is a sentence for API users: it names no path and quotes no server output.
- * What the machine said is in `detail`, for the operator's log. `retryable` is false when a retry cannot help. `busy`:
- * the machine has no room for the work now, for example no free slot for a copy; the work waits, and that is not a
- * failure.
+ * `detail` is the machine's own message, for the operator's log. `retryable` is false when a retry cannot help. `busy`:
+ * the machine has no room for the work now, for example no free slot for a copy. Work that waits for room has not
+ * failed.
  */
 export class ComputeFailed extends Schema.TaggedError<ComputeFailed>()("ComputeFailed", {
   reason: Schema.String,
@@ -89,8 +89,8 @@ export class ComputeDriver extends Context.Service<
     /** Every compute that runs now, including those that an earlier process started. */
     readonly running: Effect.Effect<ReadonlyArray<Compute>, ComputeFailed>
     /**
-     * The disk that each branch on these machines takes; one that cannot be measured is left out. Starts nothing. May
-     * take seconds, so it is not for requests.
+     * The disk that each branch on these machines takes. A branch that cannot be measured is left out. Starts nothing.
+     * May take seconds, so it is not for requests.
      */
     readonly diskUsage: Effect.Effect<ReadonlyArray<BranchDiskUsage>, ComputeFailed>
   }

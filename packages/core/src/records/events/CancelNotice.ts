@@ -2,7 +2,7 @@
  * The internal event that a cancel request has reached a proxy without its session. Every proxy sees it, and the one that has the
  * session forwards the request (docs/design/proxy.md P49).
  *
- * It belongs to no organization: the first proxy knows only the key, of which the log gets a digest.
+ * The event belongs to no organization: the first proxy knows only the key, of which the log gets a digest.
  */
 import { Option, Schema } from "effect"
 import { OrgId } from "../../Ids.ts"

@@ -2,8 +2,8 @@
  * The one reader of the log in an instance (docs/design/events.md E12–E14): gives committed events their ids, reads
  * what is new in order, and offers it to subscribers.
  *
- * It polls, and hints only make it read sooner: they come when events have got their ids. A failing store does not end
- * it: it retries with back-off, and tells its subscribers when the store answers again.
+ * The feed polls; a hint, sent when events have got their ids, only makes it read sooner. While the store fails, the
+ * feed retries with back-off, and it notifies its subscribers when the store answers again.
  *
  * Pitfall: taking `events` for the log. They are hints: a slow reader loses the oldest, so it must read the state.
  */
@@ -41,8 +41,8 @@ const trimInterval = "10 minutes"
  */
 export interface FeedSubscriber {
   /**
-   * The feed starts behind this position, or starts again because the log went back or lost positions. What was
-   * delivered before does not connect to what follows.
+   * The feed starts behind this position, or starts again because the log went back or lost positions. The next events
+   * do not continue the events that were delivered before.
    */
   readonly restart?: (pos: number) => void
   /** The next events of the log, in order of position, internal events included. */

@@ -1,10 +1,10 @@
 /**
  * Follows the events of an organization or a project inside the process, for hosts (docs/design/library.md N29–N32).
  *
- * A subscription is a cursor. What the feed delivers waits in a bounded buffer; when the buffer is full, the rest is
- * read from the log when it is asked for, so a slow reader costs bounded memory and loses nothing that the log retains.
- * What the log no longer has is a `Gap` in its place. With its organization or its project a subscription ends: the
- * revocation takes its place in the log like every event.
+ * A subscription is a cursor. Delivered events wait in a bounded buffer; when the buffer is full, later events are read
+ * from the log on demand. So a slow reader costs bounded memory and loses nothing that the log retains. A `Gap` takes
+ * the place of events that the log no longer has. A subscription ends with its organization or its project, at the
+ * position of the revocation in the log.
  *
  * Pitfall: going over to the buffer after the last page of the log. An event that was delivered while that page was
  * read is in neither, so the log is read again whenever an event was delivered in between.

@@ -105,7 +105,7 @@ export const eventIdFromUuid = (uuid: string): string => {
   return eventIdFromBytes(bytes)
 }
 
-/** What a client's `Last-Event-ID` says (docs/design/events.md E24, step 2). */
+/** The meaning of a client's `Last-Event-ID` (docs/design/events.md E24, step 2). */
 export type LastEventId =
   /** Absent or empty: from the head on. */
   | { readonly _tag: "Live" }

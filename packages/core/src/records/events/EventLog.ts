@@ -50,8 +50,8 @@ export class EventLog extends Context.Service<
     /** Position and id of the newest event of all organizations. */
     readonly head: Effect.Effect<{ readonly pos: number; readonly id: string }, StorageError>
     /**
-     * The organization's newest id, or its newest up to `upTo`; without such events the id up to which the log was trimmed,
-     * else `noEvent`. A position that is newer than the answer for it is none of the log's.
+     * The organization's newest id, or its newest up to `upTo`; without such events the id up to which the log was
+     * trimmed, else `noEvent`. A position that is newer than the answer for it is not in the log.
      */
     readonly headOf: (org: OrgId, upTo?: string) => Effect.Effect<string, StorageError>
     /** Events after a position, ascending, internal ones included. */
@@ -163,7 +163,7 @@ const pageOf = (
   }
 }
 
-/** The newest id of these up to one, else the newest trimmed one. */
+/** The newest id, up to `upTo` if given, else the newest trimmed id. */
 const lastOf = ({ events, trimmed }: OrgLog, upTo?: string) => {
   const count = upTo === undefined ? Chunk.size(events) : countUpTo(events, (event) => event.id > upTo)
   return Option.match(Chunk.get(events, count - 1), { onNone: () => trimmed, onSome: (event) => event.id })

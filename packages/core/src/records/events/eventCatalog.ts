@@ -3,7 +3,7 @@
  * members of its data. `docs/events.md` is made from it. Types that a host declares are in no catalog (E48).
  */
 
-/** What the catalog says of a type. */
+/** An entry of the catalog. */
 export interface CatalogedEvent {
   readonly source: string
   /** Whether clients see it. Internal events never leave the instances. */

@@ -2,8 +2,8 @@
  * Port: the first answers of calls that carried an `Idempotency-Key` (docs/design/api.md, Resources, lists, retries,
  * limits).
  *
- * A call begins, runs, and completes with its answer or abandons without one. While it runs it holds a lease, so that
- * an instance that died does not block its key until the record expires: after the lease the same call may begin again,
+ * A call begins, runs, and completes with its answer or abandons without one. A running call holds a lease, so that an
+ * instance that died does not block the key until the record expires. After the lease the same call may begin again,
  * and a late answer of the former attempt is refused.
  *
  * `complete` belongs into the transaction of the effect, as its last statement, and a refused `complete` rolls that
@@ -18,10 +18,10 @@ import type { StorageError } from "../../StorageError.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 
 export interface IdempotentCall {
-  /** Whose keys these are: the credential's owner and organization. */
+  /** The owner of the keys: the credential's owner and organization. */
   readonly owner: string
   readonly key: string
-  /** Method, path and a hash of the body: what must be the same for an answer to be replayed. */
+  /** Method, path and a hash of the body. An answer is replayed only for an equal fingerprint. */
   readonly fingerprint: string
 }
 
@@ -59,7 +59,7 @@ export interface CallTimes {
 export class IdempotencyStore extends Context.Service<
   IdempotencyStore,
   {
-    /** Of several equal concurrent calls, one is `fresh`. A record that has expired at `now` does not count. */
+    /** Exactly one of several equal concurrent calls is `fresh`. A record that has expired at `now` does not count. */
     readonly begin: (call: IdempotentCall, times: CallTimes) => Effect.Effect<Begun, StorageError>
     /** Stores the answer. `false`, with nothing stored, when the attempt is no longer the current one. */
     readonly complete: (

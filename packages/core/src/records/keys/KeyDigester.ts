@@ -58,7 +58,7 @@ export class KeyDigester extends Context.Service<
         return KeyDigester.of({
           digests: (secret) => {
             const text = Redacted.value(secret)
-            // It runs for each request, and former peppers are rare.
+            // A short cut, because every request comes here and former peppers are rare.
             if (before.length === 0) return Effect.map(now(text), (current) => [current] as const)
             return Effect.flatMap(now(text), (current) =>
               Effect.map(

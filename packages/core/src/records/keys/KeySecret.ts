@@ -21,7 +21,7 @@ const base62 = (value: bigint, width: number): string => {
   return digits.padStart(width, "0")
 }
 
-/** What each byte does to the remainder. */
+/** The lookup table of the CRC: the remainder of each byte. */
 const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
   let crc = byte
   for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0)
@@ -62,5 +62,5 @@ export const isKeySecret = (text: string): boolean => pattern.test(text) && hasC
 /** Whether the text has the form of a key, whatever its checksum. With a wrong checksum, a character was changed. */
 export const resemblesKeySecret = (text: string): boolean => pattern.test(text)
 
-/** What a listing shows of a secret. */
+/** The part of a secret that listings show. */
 export const hintOf = (secret: Redacted.Redacted): string => `…${Redacted.value(secret).slice(-4)}`

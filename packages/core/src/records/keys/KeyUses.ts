@@ -17,7 +17,10 @@ export class KeyUses extends Context.Service<
   {
     /** `from`: the client's address, which is stored as `described` returns it. */
     readonly note: (key: ApiKey, from: string | null) => Effect.Effect<void>
-    /** The same in this moment, without an effect. What it returns writes the first use; `undefined`: nothing is due. */
+    /**
+     * The same at once, without an effect. The effect that it returns writes the first use; `undefined`: nothing is
+     * due.
+     */
     readonly noteAt: (key: ApiKey, from: string | null, at: DateTime.Utc) => Effect.Effect<void> | undefined
     /** The uses that this process has not written yet. */
     readonly held: (key: ApiKeyId) => KeyUse | undefined
@@ -30,7 +33,7 @@ export class KeyUses extends Context.Service<
       const store = yield* ApiKeyStore
       const uses = new Map<ApiKeyId, KeyUse>()
 
-      /** What cannot be written is kept for the next attempt, unless the key has been used again since. */
+      /** Keeps uses that could not be written for the next attempt, unless the key has been used again since. */
       const holdOn = (batch: ReadonlyArray<KeyUse>) =>
         Effect.sync(() => {
           for (const use of batch) if (!uses.has(use.id)) uses.set(use.id, use)

@@ -8,14 +8,14 @@
 import { Effect } from "effect"
 import type { Hmac } from "./KeyDigester.ts"
 
-/** What is used of the byte arrays of Node, which write text in place. */
+/** The part of Node's byte arrays that is used: they write text in place. */
 export interface Bytes extends Uint8Array<ArrayBuffer> {
   subarray(begin: number, end: number): Bytes
   /** Returns the number of bytes that were written. `binary`: one byte for each character. */
   write(text: string, offset: number, encoding: "utf8" | "binary"): number
 }
 
-/** What is used of a runtime: hashes at once, and buffers that are written in place. */
+/** The part of a runtime that is used: synchronous hashes, and buffers that are written in place. */
 export interface Hashing {
   readonly hash: (algorithm: "sha256", data: Bytes, encoding: "binary" | "base64url") => string
   readonly alloc: (size: number, fill: number) => Bytes
@@ -39,7 +39,7 @@ export const hmacByHash =
         })
         return bytes
       }
-      // Both are written and read in one turn, so calls share them.
+      // All calls share these buffers, because a call writes and reads them in one turn.
       const shared = padded(3 * usual, 0x36)
       const outer = padded(digestBytes, 0x5c)
       return (text) =>

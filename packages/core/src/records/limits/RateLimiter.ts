@@ -13,7 +13,7 @@ import { MemoryStorage } from "../memory/MemoryStorage.ts"
 
 export interface Take {
   readonly limit_name: string
-  /** Who is counted: an address, a user, a session. */
+  /** The address, user or session that is counted. */
   readonly subject: string
   /** At most this much in any `window_seconds`; both are whole numbers. */
   readonly limit: number
@@ -32,7 +32,7 @@ export interface Taken {
   readonly reset_seconds: number
 }
 
-/** What was taken in a window, numbered from 1970, and in the previous one. */
+/** The cost taken in a window and in the previous one. Windows are numbered from 1970. */
 export interface WindowCounts {
   readonly window: number
   readonly taken: number
@@ -55,7 +55,7 @@ export const countsNow = (take: Take, counts: WindowCounts | undefined): WindowC
   return counts.window === window - 1 ? { window, taken: 0, taken_before: counts.taken } : counts
 }
 
-/** What was taken, times the milliseconds of a window: whole numbers, so that every adapter computes the same. */
+/** The cost taken, times the milliseconds of a window: whole numbers, so that every adapter computes the same. */
 const weight = (take: Take, { taken, taken_before }: WindowCounts): number =>
   taken * windowMillis(take) + taken_before * restOfWindow(take)
 

@@ -1,13 +1,14 @@
 /**
- * Who is counted by limits that know only the address of a client: one function for the API and for proxies.
+ * The machine and the network that limits count when they know only the address of a client: the same for the API and
+ * for proxies.
  *
  * | | counts as a machine | counts as a network |
  * |---|---|---|
  * | IPv4 | the address | its /24 |
  * | IPv6 | its /64 | its /48 |
  *
- * Pitfall: the whole address of IPv6. A machine has a /64, so it has as many addresses as it likes; a site has a /48, which is
- * 65,536 of these.
+ * Pitfall: counting the whole address of IPv6. A machine has a /64, with as many addresses as it likes; a site has a
+ * /48, which is 65,536 machines' prefixes.
  */
 import ipaddr from "ipaddr.js"
 

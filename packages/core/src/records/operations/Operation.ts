@@ -52,7 +52,10 @@ export const mayMove = (from: OperationStatus, to: OperationStatus): boolean => 
 /** Whether the operation has ended in this status. */
 export const isFinal = (status: OperationStatus): boolean => next[status].length === 0
 
-/** Who or what requested an operation. `id` and `name` are `null` for proxies and the system. */
+/**
+ * The user, API key, proxy or system that requested an operation. `id` and `name` are `null` for proxies and the
+ * system.
+ */
 export class Initiator extends Schema.Class<Initiator>("Initiator")({
   type: Schema.Literals(["user", "api_key", "proxy", "system"]),
   id: Schema.NullOr(Schema.String).annotateKey(

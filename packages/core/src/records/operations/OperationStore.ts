@@ -28,10 +28,10 @@ export interface Lease {
   readonly fence: number
 }
 
-/** What of a branch's unfinished operations is read. A member that is left out narrows nothing. */
+/** A filter of a branch's unfinished operations. A member that is left out narrows nothing. */
 export interface Unfinished {
   readonly actions?: ReadonlyArray<OperationAction>
-  /** Of this endpoint, and of the branch as a whole. */
+  /** The operations of this endpoint, and of the branch as a whole. */
   readonly endpoint_id?: EndpointId
   /** At most so many; left out: `mostUnfinished`. */
   readonly limit?: number
@@ -59,19 +59,20 @@ export class OperationStore extends Context.Service<
     readonly update: (operation: StoredOperation) => Effect.Effect<void, StorageError>
     /**
      * Leases a due operation of a class to the worker: not final, not leased at `now`, past its `retry_at`, with no
-     * earlier unfinished operation on its branch, within the limits, and not a copy of data that is being made. Which of
-     * several is `nextClaim`'s rule. The claimed operation has a fence that is higher than that of every earlier claim.
+     * earlier unfinished operation on its branch, within the limits, and not a copy of data that is being made.
+     * `nextClaim` is the rule that chooses among several. The claimed operation has a fence that is higher than that of
+     * every earlier claim.
      *
-     * Atomic: of several workers at once exactly one gets it, and no limit is exceeded. The cost does not grow with the
-     * number of operations that wait on a branch or in an organization. `None`: none is due, or a transaction is changing
-     * those that are.
+     * Atomic: exactly one of several simultaneous workers gets an operation, and no limit is exceeded. The cost does
+     * not grow with the number of operations that wait on a branch or in an organization. `None`: no operation is due,
+     * or another transaction is changing the due ones.
      *
-     * Within a transaction a claim is its last lock, because other claims of the class wait until the transaction ends. An
-     * adapter ends one that is idle for five seconds after a claim that others wait for: one that found nothing due waits
-     * for none, and holds up none.
+     * Within a transaction a claim is its last lock, because other claims of the class wait until the transaction ends.
+     * An adapter ends a transaction that is idle for five seconds after a claim that others wait for. A claim that
+     * found nothing due holds up no other.
      *
-     * Pitfall: waiting for anything else after a claim. Claims wait for its transaction, and its locks may be awaited by one
-     * that waits for a claim.
+     * Pitfall: waiting for anything else after a claim. Claims wait for its transaction, so a transaction that waits
+     * for a claim may hold the awaited lock.
      */
     readonly claim: (claim: Claim) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
     /** Extends a lease that the worker still holds, if the operation is not final. */

@@ -2,8 +2,8 @@
  * A place of this process's runner that is taken before an operation is scheduled, so that the transaction that schedules it
  * can claim it too (docs/design/operations.md O22).
  *
- * The claim is the same as any other: it takes the operation whose turn it is, which may be another one than the transaction
- * has scheduled, or none.
+ * The claim is like any other: it takes the operation whose turn it is, if there is one. The claimed operation need not
+ * be the scheduled one.
  */
 import type { Effect } from "effect"
 import type { StorageError } from "../../StorageError.ts"
@@ -18,18 +18,18 @@ export interface ClaimedOperation {
 
 export interface TakenPlace {
   /**
-   * As the last change of the running transaction: claims an operation, and begins it if it is the one that the transaction
-   * has scheduled.
+   * Claims an operation as the last change of the running transaction, and begins it if the transaction has scheduled
+   * it.
    */
   readonly claim: (scheduled: StoredOperation) => Effect.Effect<ClaimedOperation | undefined, StorageError>
   /**
-   * Once the transaction is over, exactly once: performs what was claimed, and frees the place after that. Not `committed`:
-   * whether the claim took effect is not known.
+   * Performs the claimed operation, then frees the place. Called exactly once, after the transaction. `committed`
+   * `false`: whether the claim took effect is not known.
    */
   readonly leave: (claimed: ClaimedOperation | undefined, committed: boolean) => Effect.Effect<void>
 }
 
-/** Takes a place of a class. `undefined`: none is free. */
+/** Takes a place of a class. `undefined`: no place is free. */
 export interface PlaceOffer {
   readonly of: OperationClass
   readonly take: Effect.Effect<TakenPlace | undefined>

@@ -19,9 +19,9 @@ const past = (instant: DateTime.Utc | null, now: DateTime.Utc) =>
   instant === null || DateTime.isLessThanOrEqualTo(instant, now)
 
 /**
- * `rows` are all operations in the order of their creation, and `served` is the fence of an organization's latest claim of
- * the class, 0 if it has none. The organization that was served least recently comes first, with its oldest operation.
- * `undefined`: none is due.
+ * `rows` are all operations in the order of their creation, and `served` is the fence of an organization's latest claim
+ * of the class, 0 if it has none. The organization that was served least recently comes first, with its oldest
+ * operation. `undefined`: no operation is due.
  */
 export const nextClaim = (
   rows: ReadonlyArray<StoredOperation>,

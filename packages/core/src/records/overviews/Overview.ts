@@ -1,4 +1,4 @@
-/** What one look shows of the records of several stores (docs/design/api.md A28 to A32). */
+/** Overviews: records of several stores that one page shows together (docs/design/api.md A28 to A32). */
 import { type DateTime, Schema } from "effect"
 import { BranchId, ProjectId } from "../../Ids.ts"
 import { exampleIds as ids, means } from "../../means.ts"
@@ -30,19 +30,19 @@ export const NamedBranch = Schema.Struct({
 }).annotate({ identifier: "NamedBranch" })
 export type NamedBranch = typeof NamedBranch.Type
 
-/** What a person's pages begin with. */
+/** The start of a person's pages. */
 export interface PersonOverview {
-  /** Those of the person, oldest first, with the role in each. */
+  /** The organizations of the person, oldest first, with the role in each. */
   readonly organizations: ReadonlyArray<OrganizationView>
   readonly pending_invitations: number
-  /** The newest of the organization. */
+  /** The newest projects of the organization. */
   readonly projects: ReadonlyArray<NamedProject>
 }
 
-/** What an overview of a project may have. */
+/** The parts that an overview of a project may have. */
 export type ProjectPart = "branches" | "endpoints" | "operations" | "ip_allow"
 
-/** What is in a project, newest first, with every stored rule of its allowlist, oldest first. */
+/** The contents of a project, newest first, and every stored rule of its allowlist, oldest first. */
 export interface ProjectContents {
   readonly branches: ReadonlyArray<Branch>
   /** The disk of these branches, as `QuotaStore.disksOf` answers. */
@@ -61,13 +61,13 @@ export interface ProjectOverview extends Omit<ProjectContents, "disks" | "rules"
 /** The use of a project at one look. */
 export interface ProjectUse {
   readonly project_id: ProjectId
-  /** The endpoint whose state is the project's: of the default branch the read-write one, else its newest, else any. */
+  /** The endpoint whose state is the project's: the default branch's read-write endpoint, else its newest, else any. */
   readonly endpoint: Endpoint | null
-  /** When one of the newest 100 endpoints was last active, started or suspended; `null`: none has run. */
+  /** When one of the newest 100 endpoints was last active, started or suspended; `null`: no endpoint has run. */
   readonly last_used_at: DateTime.Utc | null
 }
 
-/** How many endpoints of a project `last_used_at` is of. */
+/** The number of newest endpoints that `last_used_at` regards. */
 export const endpointsInUse = 100
 
 /** A project that events mention, which may be deleted. */

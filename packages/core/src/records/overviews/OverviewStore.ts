@@ -1,8 +1,8 @@
 /**
- * Port: what one look shows of the records of several stores. Each method is one read, so that a page costs a number of
- * reads that does not depend on what it shows; an adapter makes it one statement over indexes.
+ * Port: reads the records of several stores that one page shows together. Each method is one read, so the number of
+ * reads of a page does not depend on its contents; an adapter makes it one statement over indexes.
  *
- * It decides nothing: callers authorize first.
+ * Callers authorize first.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { BranchId, OrgId, ProjectId, UserId } from "../../Ids.ts"
@@ -69,7 +69,7 @@ export class OverviewStore extends Context.Service<
   OverviewStore,
   {
     readonly ofPerson: (asked: PersonAsked) => Effect.Effect<PersonOverview, StorageError>
-    /** What is asked for of a project; the rest is empty. */
+    /** The contents of a project within the limits; the rest is empty. */
     readonly ofProject: (project: ProjectId, limits: ContentsLimits) => Effect.Effect<ProjectContents, StorageError>
     /** One for each of the projects, in any order; `branch` limits it to the endpoints of a branch. */
     readonly ofProjects: (
@@ -165,7 +165,7 @@ const first = (limit: number): PageRequest => ({ limit, after: null })
 
 const named = ({ id, name, parent_id }: Branch): NamedBranch => ({ id, name, parent_id })
 
-/** Those that are found. */
+/** The rows of the ids that are found. */
 const each = <Id, Row>(
   ids: ReadonlyArray<Id>,
   find: (id: Id) => Effect.Effect<Option.Option<Row>, StorageError>

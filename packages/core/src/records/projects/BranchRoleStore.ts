@@ -11,7 +11,7 @@ import type { UserRef } from "../accounts/UserRef.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Access, BranchRole } from "./BranchRole.ts"
 
-/** Whose roles: those that a key minted, or those that a person minted, by keys too. */
+/** The owner of roles: the key that minted them, or the person who minted them, also through keys. */
 export type RoleOwner = { readonly api_key_id: ApiKeyId } | { readonly user_id: UserId }
 
 /** Which roles to revoke at once. */

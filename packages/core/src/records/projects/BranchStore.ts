@@ -1,4 +1,7 @@
-/** Port: branches. A name is unique among a project's branches that are not deleted; only those are found. */
+/**
+ * Port: branches. A name is unique among a project's branches that are not deleted. Only `findRetained` finds deleted
+ * branches.
+ */
 import type { DateTime } from "effect"
 import { Context, Effect, Layer, Option } from "effect"
 import type { BranchId, ProjectId } from "../../Ids.ts"

@@ -22,13 +22,13 @@ interface Stored extends ComputeDoubt {
 export class ComputeDoubtStore extends Context.Service<
   ComputeDoubtStore,
   {
-    /** An endpoint has at most one doubt, of its highest generation. The same one again keeps its place. */
+    /** An endpoint has at most one doubt, of its highest generation. A doubt that is recorded again keeps its place. */
     readonly record: (doubt: ComputeDoubt, now: DateTime.Utc) => Effect.Effect<void, StorageError>
     /** Whether the doubt has not been removed yet. */
     readonly stands: (doubt: ComputeDoubt) => Effect.Effect<boolean, StorageError>
     /** The oldest, at most `limit`. */
     readonly oldest: (limit: number) => Effect.Effect<ReadonlyArray<ComputeDoubt>, StorageError>
-    /** Removes the doubt; one of another generation stays. */
+    /** Removes the doubt. A doubt about another generation stays. */
     readonly remove: (doubt: ComputeDoubt) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/records/projects/ComputeDoubtStore") {

@@ -44,8 +44,8 @@ export class EndpointStore extends Context.Service<
     readonly active: (after: EndpointId | null, limit: number) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
     /**
      * Records what a proxy reports, at the time at which the report arrives. The last activity never moves back;
-     * reports about other generations and those of an earlier call are ignored. Of several reports about one endpoint
-     * the last one counts.
+     * reports about other generations and reports of an earlier call are ignored. The last of several reports about one
+     * endpoint counts.
      */
     readonly noteActivity: (report: ProxyReport) => Effect.Effect<void, StorageError>
     /** Records that reports can be received now. Also forgets reports of proxies that ended long ago. */

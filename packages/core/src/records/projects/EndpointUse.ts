@@ -29,13 +29,13 @@ export const activityTiming = {
   outage: 6_000
 } as const
 
-/** What one proxy observed of one compute. It applies to its own generation only. */
+/** The use of one compute as one proxy observed it, in this generation only. */
 export interface ActivityReport {
   readonly endpoint_id: EndpointId
   readonly generation: number
   /** Authenticated sessions. */
   readonly connections: number
-  /** Those of them that are in a transaction, a query or a copy. */
+  /** Sessions that are in a transaction, a query or a copy. */
   readonly busy: number
   /** Milliseconds since the last activity of any session, by the proxy's monotonic clock; 0 while one is busy. */
   readonly idle_ms: number
@@ -73,8 +73,8 @@ export const EndpointUse = Schema.Struct({
 export type EndpointUse = typeof EndpointUse.Type
 
 /**
- * What the reports say: the compute is in use, it is idle since `idle_ms`, or the reports are too old to tell. Reports
- * of idle sessions count for `fresh_ms` milliseconds.
+ * Whether the compute is in use, is idle since `idle_ms`, or the reports are too old to tell. Reports of idle sessions
+ * count for `fresh_ms` milliseconds.
  *
  * A proxy of an older version does not tell busy sessions from idle ones, so all of its sessions count as busy. Several
  * such proxies share one record, so the absence of sessions counts once the others have had the time to report theirs.

@@ -21,7 +21,7 @@ export class ProjectStore extends Context.Service<
     readonly find: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** As `find`, and locks the row until the end of the transaction. */
     readonly lock: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
-    /** As `lock`, beside others that hold it: it excludes the end of the project, and all who lock it. */
+    /** As `lock`, but shared with other holders: no other transaction can lock the project or end it. */
     readonly hold: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** As `find` in any organization, for proxies and the system. */
     readonly findAnywhere: (project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>

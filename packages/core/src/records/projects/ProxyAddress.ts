@@ -15,10 +15,10 @@ export const isHostName = (text: string): boolean =>
 
 const isIpv6 = (text: string) => /^[\da-f:.]+$/i.test(text) && URL.canParse(`http://[${text}]/`)
 
-/** What `ProxyLocation.host` may be: a host name or an IP address. */
+/** Whether the text may be a `ProxyLocation.host`: a host name or an IP address. */
 export const isProxyHost = (text: string): boolean => isHostName(text) || isIpv6(text)
 
-/** What `ProxyLocation.domain` may be: names are made below it, which no address has. */
+/** Whether the text may be a `ProxyLocation.domain`: a host name. An address has no names below it. */
 export const isProxyDomain = (text: string): boolean => isHostName(text) && !/^\d+(\.\d+){3}$/.test(text)
 
 export interface ProxyLocation {

@@ -30,7 +30,7 @@ const saltedPassword = (password: string, salt: Uint8Array<ArrayBuffer>) =>
     return new Uint8Array(bits)
   })
 
-/** What Postgres stores instead of the password. The password must be ASCII, which needs no SASLprep. */
+/** The verifier that Postgres stores instead of the password. The password must be ASCII, which needs no SASLprep. */
 export const scramVerifier = Effect.fnUntraced(function* (password: string, salt: Uint8Array<ArrayBuffer>) {
   const salted = yield* saltedPassword(password, salt)
   const clientKey = yield* hmacSha256(salted, utf8.encode("Client Key"))

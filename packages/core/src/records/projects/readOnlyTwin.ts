@@ -1,5 +1,5 @@
 /**
- * The twins of roles: what a client is to a read-only endpoint (docs/design/proxy.md P34). Pure.
+ * The twins of roles, which clients act as on a read-only endpoint (docs/design/proxy.md P34). Pure.
  *
  * The twin of a role has its verifier, so the role's password works for it, and read-only access. The proxy names the
  * twin in the startup packet of a read-only endpoint. Postgres takes the user from there and ignores the name inside of

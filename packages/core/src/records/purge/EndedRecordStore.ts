@@ -1,9 +1,9 @@
 /**
- * Port: purges the records of what has ended: final operations, deleted projects, branches and endpoints, roles, API
- * keys and invitations.
+ * Port: purges ended records: final operations, deleted projects, branches and endpoints, roles, API keys and
+ * invitations.
  *
- * It is one port because the order counts: a record is purged only when no other record refers to it, including records
- * that are kept for longer.
+ * One port purges them all because the order counts: a record is purged only when no other record refers to it,
+ * including records that are kept for longer.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { StorageError } from "../../StorageError.ts"
@@ -16,7 +16,7 @@ import type { BranchRole } from "../projects/BranchRole.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { Project } from "../projects/Project.ts"
 
-/** What ended before these instants is purged. */
+/** The instants before which an ended record is purged. */
 export interface EndedBefore {
   readonly operations: DateTime.Utc
   readonly records: DateTime.Utc

@@ -9,7 +9,7 @@ import type { BranchId } from "../../Ids.ts"
 import type { BranchSize } from "../projects/Branch.ts"
 import { allowedOf, type QuotaSettings, type QuotaTerms } from "./Quota.ts"
 
-/** What is recorded of a branch that takes disk. */
+/** The recorded disk of a branch. */
 export interface BranchDisk {
   readonly branch_id: BranchId
   /** `null`: it has not been measured, or is being made or replaced. */

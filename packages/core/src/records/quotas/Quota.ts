@@ -52,7 +52,7 @@ export const QuotaPolicy = Context.Reference<QuotaSettings>("@narthex/core/recor
   defaultValue: () => defaultQuotas
 })
 
-/** What decides the quotas of an organization, apart from the settings. */
+/** The facts that decide the quotas of an organization, apart from the settings. */
 export interface QuotaTerms {
   readonly personal: boolean
   /** Numbers that the operator has set for this organization. */
@@ -68,7 +68,10 @@ export const allowedOf = (settings: QuotaSettings, { overrides, personal }: Quot
   return overrides[quota] ?? general
 }
 
-/** What an organization holds of a quota, and how much it may have. `held` may be greater: quotas can be lowered. */
+/**
+ * The amount that an organization holds of a quota, and the amount that it may have. `held` may be greater, because
+ * quotas can be lowered.
+ */
 export interface QuotaUsage {
   readonly quota: QuotaName
   readonly held: number
@@ -99,7 +102,7 @@ const amount = (quota: QuotaName, value: number): string =>
 
 const has = (things: string) => (held: number) => `The organization has ${held} ${things}`
 
-/** What is held, as the start of a sentence, and what makes room. */
+/** The held amount as the start of a sentence, and the remedy. */
 const sentences: Record<QuotaName, { readonly held: (held: number) => string; readonly remedy: string }> = {
   projects: { held: has("projects"), remedy: "Delete a project" },
   branches: { held: has("branches"), remedy: "Delete a branch" },

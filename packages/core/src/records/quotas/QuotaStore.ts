@@ -22,8 +22,8 @@ import type { BranchDisk } from "./BranchDisk.ts"
 import type { Amounts, QuotaName, QuotaTerms } from "./Quota.ts"
 
 /**
- * What is counted. `project_id` `null`: `branches_per_project` is the number of the project with the most.
- * `credentials_per_branch` is always that of the branch with the most.
+ * The scope of a count. `project_id` `null`: `branches_per_project` is the number of the project with the most
+ * branches. `credentials_per_branch` is always the number of the branch with the most.
  */
 export interface Holder {
   readonly org_id: OrgId
@@ -58,9 +58,9 @@ export class QuotaStore extends Context.Service<
     /** The disk of these branches, in any order. A branch without a measurement and without expected bytes is left out. */
     readonly disksOf: (branches: ReadonlyArray<BranchId>) => Effect.Effect<ReadonlyArray<BranchDisk>, StorageError>
     /**
-     * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps what is
-     * expected of it, if that is more, and has no size yet. A deleted branch counts until a measurement does not
-     * contain it. Branches without a row are left out.
+     * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps its expected
+     * bytes, if they are more, and has no size yet. A deleted branch counts until a measurement does not contain it.
+     * Branches without a row are left out.
      */
     readonly recordBytes: (
       measured: ReadonlyArray<BranchDiskUsage>,

@@ -24,7 +24,10 @@ export class SigningKeyStore extends Context.Service<
   {
     /** Every key that is still published at `now`, newest first. */
     readonly published: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<SigningKey>, StorageError>
-    /** Adds a first key unless one exists. Of several concurrent callers one wins; answers whether it was this one. */
+    /**
+     * Adds a first key unless one exists, and returns whether it did. Exactly one of several concurrent calls adds its
+     * key.
+     */
     readonly addFirst: (key: SigningKey) => Effect.Effect<boolean, StorageError>
     /** Adds a key, and stops publishing every other key at `retireAt`. */
     readonly rotate: (key: SigningKey, retireAt: DateTime.Utc) => Effect.Effect<void, StorageError>

@@ -1,9 +1,9 @@
 /**
  * Port: signs the claims of a session, and verifies the signature of a token.
  *
- * It checks the signature and the form of the claims, nothing else. Callers check expiry and the session: an expired
- * token is still a refresh credential. `layerMemory` keeps what it
- * signed in memory and is not a JWT; nothing but this port can read it.
+ * The signer checks the signature and the form of the claims, nothing else. Callers check expiry and the session: an
+ * expired token is still a refresh credential. A token of `layerMemory` is not a JWT; its claims are kept in memory,
+ * and nothing but this port can read them.
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Base64Url } from "effect/encoding"

@@ -1,6 +1,6 @@
 /**
- * What roles may do (docs/design/authorization.md, Effective rights). A role is open text: an unknown role grants
- * nothing.
+ * The permissions of roles (docs/design/authorization.md, Effective rights). A role is open text: an unknown role
+ * grants nothing.
  */
 import { Schema } from "effect"
 
@@ -52,7 +52,7 @@ const granted: Record<KnownRole, ReadonlySet<Permission>> = {
   owner: new Set(owner)
 }
 
-/** The permissions of a role; none of an unknown one. Callers share the sets. */
+/** The permissions of a role; an unknown role has none. Callers share the sets. */
 export const permissionsOf = (role: string): ReadonlySet<Permission> => (isKnown(role) ? granted[role] : none)
 
 /** Whether `role` has every permission of `other`. A member cannot grant a role above their own. */

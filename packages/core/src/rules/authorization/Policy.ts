@@ -1,5 +1,5 @@
 /**
- * What a call requires, as data. Every endpoint carries exactly one policy, or the server does not start.
+ * The requirements of a call, as data. Every endpoint carries exactly one policy, or the server does not start.
  *
  * A policy names the effect of the call, not its method: a call that reveals a connection secret is a `mint` even
  * if it were a GET. The matrix of docs/design/authorization.md is these values and `decide`, nothing else.
@@ -7,13 +7,13 @@
 import { Context } from "effect"
 import type { Permission } from "./Permission.ts"
 
-/** What a call does. Capabilities of keys are sets of these. */
+/** The effect of a call. A capability of a key is a set of effects. */
 export type CallEffect = "self" | "read" | "write" | "sandbox" | "destroy" | "mint" | "admin"
 
 /** The narrowest scope of a key that still reaches the call, if the ids in the path lie inside it. */
 export type Reach = "organization" | "project" | "branch"
 
-/** What the path names, looked up before the body is read. */
+/** The kind of object that the path names, which is looked up before the body is read. */
 export type TargetKind =
   | "none"
   | "organization"
@@ -26,8 +26,8 @@ export type TargetKind =
   | "operation"
 
 /**
- * What agent keys may apply the call to: anything in scope, anything but *main*, or only branches that an agent key
- * created and that are not *main*.
+ * The objects that agent keys may apply the call to: `not_main` excludes *main*; `made_by_agent` allows only branches
+ * that an agent key created, and not *main*.
  */
 export type AgentRule = "any" | "not_main" | "made_by_agent" | "never"
 
@@ -44,11 +44,9 @@ export interface CredentialPolicy {
   readonly agent: AgentRule
   /** The same for the branch that the body names. The service decides by it, under the branch's lock. */
   readonly agent_named?: AgentRule
-  /**
-   * Who passes in addition to members with active accounts: no one, pending accounts, or also sessions of former
-   * members.
-   */
+  /** Whether pending accounts pass too. */
   readonly pending: boolean
+  /** Whether sessions of former members pass too. */
   readonly ex_member: boolean
 }
 

@@ -16,10 +16,10 @@ interface Caller {
   readonly org_id: OrgId
   /** `role` is `null` when the user is no longer a member. */
   readonly organization: ActiveOrganization
-  /** Who invited the user into the organization, while the membership is not confirmed (`Membership`). */
+  /** The inviter of the user, while the membership is not confirmed (`Membership`). */
   readonly invited_by: UserProfile | null
   readonly account_state: AccountState
-  /** What the role grants. A key's capability and scope narrow it further; `decide` looks at all three. */
+  /** The permissions of the role. A key's capability and scope narrow them further; `decide` checks all three. */
   readonly permissions: ReadonlySet<Permission>
   /** When the credential expires: the `exp` of the JWT, the expiry of the key. */
   readonly expires_at: DateTime.Utc | null

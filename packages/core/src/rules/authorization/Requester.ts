@@ -1,6 +1,6 @@
 /**
- * Who is counted for what a request does in storage: its credential, or the address of its client until that is verified
- * (docs/design/api.md A33).
+ * The requester that storage work of a request is counted for: its credential, or, until that is verified, the address
+ * of its client (docs/design/api.md A33).
  */
 import { Context } from "effect"
 import { machineOf } from "../../records/limits/clientNetwork.ts"

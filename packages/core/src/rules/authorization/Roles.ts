@@ -10,14 +10,14 @@ import { coversRole, isKnownRole, type KnownRole, knownRoles, type Permission, p
 import type { CallEffect } from "./Policy.ts"
 
 export interface RoleTable {
-  /** The built-in permissions of a role; none of an unknown one. */
+  /** The built-in permissions of a role; an unknown role has none. */
   readonly permissionsOf: (role: string) => ReadonlySet<Permission>
   /** The host's own permissions of a role. */
   readonly ownPermissionsOf: (role: string) => ReadonlySet<string>
   /** Whether `role` has every permission of `other`. A member cannot grant a role above their own. */
   readonly covers: (role: string, other: string) => boolean
   readonly isKnown: (role: string) => boolean
-  /** What a call that asks for an own permission does; `undefined`: the permission is not declared. */
+  /** The effect of calls that ask for an own permission; `undefined`: the permission is not declared. */
   readonly effectOf: (permission: string) => CallEffect | undefined
 }
 
@@ -27,7 +27,7 @@ export interface OwnRole {
   readonly permissions: ReadonlyArray<string>
 }
 
-/** What a host adds. */
+/** The permissions and roles that a host adds. */
 export interface RoleAdditions {
   /**
    * Own permissions, such as `invoices.read`, with what a call that asks for one does: `read` for keys that only read.
@@ -56,7 +56,7 @@ const permissionForm = /^(?=.{1,100}$)[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+$/
 /** The form of the name of a role. */
 export const roleName = /^[a-z][a-z0-9_-]{0,49}$/
 
-/** What is wrong with additions, as a sentence. */
+/** The mistake in additions, as a sentence; `undefined`: none. */
 const problemOf = ({ grants = {}, permissions, roles = {} }: RoleAdditions): string | undefined => {
   const misnamed = Object.keys(permissions).find((name) => !permissionForm.test(name))
   if (misnamed !== undefined)

@@ -28,7 +28,7 @@ const uses: Record<Permission, { readonly effects: ReadonlyArray<CallEffect>; re
   manage_keys: null
 }
 
-/** What lets keys of this capability and scope through. */
+/** The permissions that keys of this capability and scope can use. */
 const usableBy = (capability: Capability, scope: Reach): ReadonlySet<Permission> =>
   new Set(
     Permission.literals.filter((permission) => {
@@ -54,7 +54,10 @@ const usable: Readonly<Record<Capability, Readonly<Record<Reach, ReadonlySet<Per
   agent: usableByScope("agent")
 }
 
-/** What is let through of a role's permissions. Roles are few, and each has one set while the program runs. */
+/**
+ * The usable permissions of a role, by its set and the set of the kind of key. Roles are few, and each has one set
+ * while the program runs.
+ */
 const filtered = new WeakMap<ReadonlySet<Permission>, Map<ReadonlySet<Permission>, ReadonlyArray<Permission>>>()
 
 const through = (role: ReadonlySet<Permission>, kind: ReadonlySet<Permission>): ReadonlyArray<Permission> => {

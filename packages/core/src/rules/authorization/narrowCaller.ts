@@ -1,8 +1,8 @@
 /**
  * A caller, narrowed to the role that the locked membership grants now.
  *
- * A request is admitted before its transaction begins, and in between its caller can be demoted or removed. Where such
- * a caller could still do to others what was just done to them, the transaction checks again.
+ * A request is admitted before its transaction begins, and in between its caller can be demoted or removed. Where the
+ * lost rights could still be used against others, the transaction checks again.
  */
 import { Effect } from "effect"
 import { Refused } from "../../Refusals.ts"

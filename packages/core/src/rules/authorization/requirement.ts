@@ -1,9 +1,9 @@
 /**
- * What a host's own endpoint requires of its caller, as a policy: a permission, and the object that it is asked for
- * (docs/design/library.md N26–N28).
+ * The policy of a host's own endpoint: a permission, and the object that it is asked for (docs/design/library.md
+ * N26–N28).
  *
- * The API's endpoints know more about themselves and have finer policies. Where they differ by what a call does, this is
- * the strictest of them.
+ * The API's endpoints have finer policies. Where their policies for one permission differ, a requirement is the
+ * strictest of them.
  *
  * Pitfall: asking for a permission without a target and acting on one object. The answer is about the organization.
  */

@@ -1,6 +1,7 @@
 /**
- * Which database credentials a caller sees and may revoke (docs/design/authorization.md Z41): a caller who manages
- * credentials all, an agent key those that it minted, any other caller those of its user and of that user's keys.
+ * The database credentials that a caller sees and may revoke (docs/design/authorization.md Z41). An agent key has the
+ * credentials that it minted. A caller who manages credentials has all, any other caller those of its user and of that
+ * user's keys.
  */
 import type { RoleOwner } from "../../records/projects/BranchRoleStore.ts"
 import type { AnyCaller } from "./Principal.ts"

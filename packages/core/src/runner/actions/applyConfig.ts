@@ -2,8 +2,8 @@
  * `apply_config`: bring the roles of a running branch to those that are valid now, and end the sessions of the others.
  * A suspended branch gets them at its next start.
  *
- * It may carry a revocation, so it is tried until it has succeeded, or until the branch is deleted: then the deletion
- * that follows it stops the compute.
+ * The operation may carry a revocation, so it is tried until it has succeeded, or until the branch is deleted: then the
+ * deletion that follows it stops the compute.
  */
 import { Effect, Option } from "effect"
 import { ComputeDriver } from "../../records/computes/ComputeDriver.ts"

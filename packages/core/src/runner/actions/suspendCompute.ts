@@ -12,9 +12,7 @@ import { settleEndpoint } from "../settleEndpoint.ts"
 
 export const suspendCompute: Action = {
   ...noPromise,
-  /**
-   * Skips an endpoint that does not run, and one whose compute the system wanted to suspend but which is in use again.
-   */
+  /** Skips an endpoint that does not run, and an idle suspend of a compute that is in use again. */
   begin: Effect.fnUntraced(function* (operation) {
     const { endpoint_id } = operation
     const store = yield* EndpointStore

@@ -4,7 +4,7 @@
  * Every answer is read from storage: a revocation, a demotion or a removal acts on the next request, on every
  * instance. The answer to a refused credential says no more than its code.
  *
- * It runs for each request, so the decision is a pure function (`callers.ts`), and what surrounds it is a few steps.
+ * Every request is authenticated, so the decision is a pure function (`callers.ts`) with few steps around it.
  */
 import { Clock, Context, DateTime, Effect, type Fiber, Layer, Option, Redacted, Result } from "effect"
 import { InvalidCredential, type SignInRequired, type TokenExpired } from "../../Refusals.ts"
@@ -22,7 +22,7 @@ import type { StorageError } from "../../StorageError.ts"
 import { inHostTransaction } from "../../Transaction.ts"
 import { type Circumstances, callerOfKey, callerOfSession } from "./callers.ts"
 
-/** Of the running call. */
+/** The circumstances of the running call. */
 const circumstancesOf = (call: Fiber.Fiber<unknown, unknown>): Circumstances => ({
   now: DateTime.makeUnsafe(call.getRef(Clock.Clock).currentTimeMillisUnsafe()),
   access: call.getRef(AccessPolicy),

@@ -10,7 +10,7 @@
  *
  * The body and the object's state, step 12, are the handler's and the service's.
  *
- * What was found is passed on as the call's `Target`, so that handlers do not look it up again. They must not look up
+ * The object is passed on as the call's `Target`, so that handlers do not look it up again. Handlers must not look up
  * anything else by an id of the path.
  */
 import { Context, Effect, Layer, Option } from "effect"
@@ -70,7 +70,7 @@ export class Authorization extends Context.Service<
       caller: AnyCaller,
       ids: PathIds
     ) => Effect.Effect<void, Refused | StorageError>
-    /** Steps 10 and 11, after `admit`: what the path names, if the caller may do this to it. */
+    /** Steps 10 and 11, after `admit`: the object that the path names, if the caller may apply the call to it. */
     readonly find: (
       policy: CredentialPolicy,
       caller: AnyCaller,
@@ -152,8 +152,9 @@ export class Authorization extends Context.Service<
       })
 
       /**
-       * Step 7 for branch keys, as far as it needs a look: an endpoint or operation that is not in its branch is out of
-       * scope, whatever it is, and so is what reaches further on *main* when its branch is that.
+       * The part of step 7 that looks something up, for branch keys. An endpoint or operation outside of the key's
+       * branch is out of scope, whether it exists or not. So is a call whose reach on *main* is wider, if the key's
+       * branch is *main*.
        */
       const insideBranch = Effect.fnUntraced(function* (
         policy: CredentialPolicy,

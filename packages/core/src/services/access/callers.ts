@@ -11,14 +11,14 @@ import type { SessionClaims, SessionSettings } from "../../records/sessions/Sess
 import type { KeyCaller, SessionCaller } from "../../rules/authorization/Principal.ts"
 import type { RoleTable } from "../../rules/authorization/Roles.ts"
 
-/** What a decision depends on besides storage. */
+/** The circumstances that a decision depends on in addition to storage. */
 export interface Circumstances {
   readonly now: DateTime.Utc
   readonly access: AccessSettings
   readonly roles: RoleTable
 }
 
-/** What callers of both kinds have; `role` is the one that the credential acts with. */
+/** The members that callers of both kinds have; `role` is the role that the credential acts with. */
 const standingOf = (
   { invited_by, organization, user }: Standing,
   org_id: OrgId,

@@ -1,8 +1,8 @@
 /**
  * Revalidates the right to a live stream, the backstop behind revocations (docs/design/events.md E28–E33).
  *
- * It checks the same facts as a request: the credential is valid, its user is neither disabled nor pending, and is a
- * member who may read.
+ * Revalidation checks the same facts as a request: the credential is valid, and its user is neither disabled nor
+ * pending, and is a member who may read.
  *
  * Pitfall: checking the key alone. A key outlives its secrets, so the secret that was presented is checked too.
  */

@@ -42,7 +42,7 @@ export class AllowlistCheck extends Schema.Class<AllowlistCheck>("AllowlistCheck
 
 const networksOf = (rules: ReadonlyArray<IpRule>) => rules.map(({ cidr }) => cidr)
 
-/** Decides about a new rule. A list is read whole, so that it keeps no lapsed rules beside those in force. */
+/** Decides about a new rule. The whole list is read, because adding a rule removes the lapsed ones. */
 const addition = (rule: IpRule, now: DateTime.Utc) => (rules: ReadonlyArray<IpRule>) => {
   const inForce = rules.filter((it) => it.inForce(now))
   const others = inForce.filter(({ cidr }) => cidr !== rule.cidr)

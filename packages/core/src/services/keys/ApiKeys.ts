@@ -232,7 +232,7 @@ export class ApiKeys extends Context.Service<
             .filter((it) => it.dies_at === null || DateTime.isGreaterThan(it.dies_at, now))
             .map((it) => ({ ...it, dies_at: it.dies_at === null ? dies_at : DateTime.min(it.dies_at, dies_at) }))
           yield* store.putSecrets(id, hintOf(secret), grace === 0 ? [stored] : [stored, ...former])
-          // Streams that the old secret opened end now. Those that it opens within its grace period end with it.
+          // Streams of the old secret end now. A stream that it opens within its grace period ends with the period.
           yield* emit(apiKeyRevoked(row.org_id, id))
           return new ApiKey({ ...row.key, hint: hintOf(secret) })
         })

@@ -28,7 +28,7 @@ type Found = Option.Option<StoredOperation>
 
 const isOver = (found: Found) => Option.isNone(found) || isFinal(found.value.status)
 
-/** What the waits of one operation share. */
+/** The state that the waits for one operation share. */
 interface Watch {
   waits: number
   /** The newest state that was read; `undefined`: none yet. */

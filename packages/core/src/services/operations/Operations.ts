@@ -2,7 +2,7 @@
  * Schedules operations and moves them through their states; each change of `status` is one event, written in the
  * transaction that makes it (docs/design/events.md E8).
  *
- * It keeps the record; the runner performs the work.
+ * `Operations` keeps the record; the runner performs the work.
  */
 import { Context, DateTime, Effect, Exit, Layer, type Scope } from "effect"
 import type { BranchId, EndpointId } from "../../Ids.ts"
@@ -58,7 +58,7 @@ export class Operations extends Context.Service<
      * Hints the parts of this process at a change that is committed, so that they need not wait for its event. Other
      * instances learn it from the log, and so do these if a hint is left out.
      *
-     * Pitfall: a hint inside the transaction. What reads then finds the former state, and waits for the event.
+     * Pitfall: a hint inside the transaction. A reader then finds the former state, and waits for the event.
      */
     readonly hint: (operation: StoredOperation) => Effect.Effect<void>
     /** Runs `heard` at each hint, until the scope closes. */
@@ -66,9 +66,9 @@ export class Operations extends Context.Service<
       heard: (operation: StoredOperation) => Effect.Effect<void>
     ) => Effect.Effect<void, never, Scope.Scope>
     /**
-     * Runs `work`, whose first operation is of this class, in a transaction. Where this process's runner has a free place of
-     * the class, the transaction claims the operation too, if it is that one's turn, and the runner performs it after the
-     * commit. Otherwise the operation is hinted at.
+     * Runs `work`, whose first operation is of this class, in a transaction. If this process's runner has a free place
+     * of the class and it is the operation's turn, the transaction also claims the operation, and the runner performs
+     * it after the commit. Otherwise the operation is hinted at.
      *
      * Pitfall: calling it inside another transaction. The runner would begin before the commit.
      */
@@ -208,7 +208,7 @@ export class Operations extends Context.Service<
   )
 }
 
-/** A place that is held during a transaction, and what that has claimed for it so far. */
+/** A place that is held during a transaction, and the operation that the transaction has claimed for it so far. */
 interface Held {
   readonly place: TakenPlace | undefined
   claimed: ClaimedOperation | undefined

@@ -7,11 +7,11 @@ import type { AnyCaller } from "../../rules/authorization/Principal.ts"
 
 /** How many waits may be open at once; `null`: no limit. */
 export interface WaitLimit {
-  /** Of one API key, or of one user through sessions. */
+  /** Waits of one API key, or of one user through sessions. */
   readonly waits: number
-  /** Of one organization. */
+  /** Waits of one organization. */
   readonly org_waits: number
-  /** Of the instance. */
+  /** Waits of the instance. */
   readonly instance_waits: number
 }
 

@@ -35,7 +35,10 @@ type Needed = AccountStore | ApiKeyStore | BranchRoleStore | ProjectStore | Quot
 /** How many keys and credentials of a member `holdings` shows. */
 const shownHoldings = 100
 
-/** What a removal ends: the newest valid keys and database credentials, at most 100 of each, and how many there are. */
+/**
+ * The credentials that a removal ends: the newest valid keys and database credentials, at most 100 of each, and their
+ * counts.
+ */
 export interface Holdings {
   readonly api_keys: ReadonlyArray<ApiKey>
   readonly api_keys_count: number
@@ -57,7 +60,7 @@ export class Organizations extends Context.Service<
     ) => Effect.Effect<OrganizationView, NotFound | Refused | StorageError>
     /** Deletes a team organization that has no projects, with its keys and invitations. */
     readonly remove: (caller: AnyCaller) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
-    /** What the credential's own organization holds of its quotas. */
+    /** The usage of each quota by the credential's own organization. */
     readonly usage: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<QuotaUsage>, NotFound | StorageError>
     /** The newest account first. */
     readonly members: (org: OrgId, page: PageRequest) => Effect.Effect<Page<Member>, StorageError>
@@ -68,7 +71,7 @@ export class Organizations extends Context.Service<
       role: string,
       confirmed: boolean
     ) => Effect.Effect<Member, Conflict | InvalidMember | NotFound | Refused | StorageError>
-    /** What the removal of a member would end. `Refused`: the caller may not remove the member. */
+    /** The credentials that the removal of a member would end. `Refused`: the caller may not remove the member. */
     readonly holdings: (caller: AnyCaller, user: UserId) => Effect.Effect<Holdings, NotFound | Refused | StorageError>
     /**
      * Removes a member, or the caller from its own organization, with the keys and database credentials of the member.

@@ -19,7 +19,7 @@ import { acceptInvitation, invitedAddress, lockOwnInvitation } from "../sign-in/
 export class OwnInvitations extends Context.Service<
   OwnInvitations,
   {
-    /** What is pending for the caller's verified address, newest first. */
+    /** The pending invitations of the caller's verified address, newest first. */
     readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<OwnInvitation>, StorageError>
     /**
      * Makes the caller a member. `NotFound`: it is not pending for the caller's verified address. `Conflict`, without

@@ -1,6 +1,6 @@
 /**
- * What pages show at one look, for those who may see it (docs/design/api.md A28 to A32): nothing that the caller could
- * not read with other calls.
+ * Overviews for pages (docs/design/api.md A28 to A32). An overview has nothing that the caller could not read with
+ * other calls.
  *
  * Callers authorize first.
  */
@@ -37,7 +37,7 @@ export class Overviews extends Context.Service<
       caller: SessionCaller,
       wanted: { readonly projects: boolean }
     ) => Effect.Effect<PersonOverview, StorageError>
-    /** These parts of a project that the caller may read as a whole; the others are empty. */
+    /** The asked parts of a project, which the caller may read as a whole; the others are empty. */
     readonly ofProject: (
       project: Pick<Project, "id">,
       parts: ReadonlyArray<ProjectPart>
@@ -47,7 +47,7 @@ export class Overviews extends Context.Service<
       caller: AnyCaller,
       projects: ReadonlyArray<Project>
     ) => Effect.Effect<ReadonlyMap<ProjectId, ProjectUse>, StorageError>
-    /** The names of what the events mention; of people only for those who may list the members. */
+    /** The names of the objects that the events mention, and of people if the caller may list the members. */
     readonly namesIn: (caller: AnyCaller, events: ReadonlyArray<Envelope>) => Effect.Effect<Names, StorageError>
   }
 >()("@narthex/core/services/overviews/Overviews") {

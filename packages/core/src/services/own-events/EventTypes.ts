@@ -6,12 +6,12 @@ import { Context, Data, Duration, Effect, Layer, Predicate, Schema } from "effec
 import { EventData } from "../../records/events/Envelope.ts"
 
 /**
- * A schema of Effect, or of any library that follows Standard Schema 1 (standardschema.dev). It describes the data as
- * JSON: what is published is what the schema makes of it, so members that it does not name are left out.
+ * A schema of Effect, or of any library that follows Standard Schema 1 (standardschema.dev). The schema describes the
+ * data as JSON. Its output is published, so members that it does not name are left out.
  */
 export type EventSchema = Schema.Codec<unknown, unknown> | StandardSchema
 
-/** As much of Standard Schema 1 as is used. */
+/** The part of Standard Schema 1 that is used. */
 export interface StandardSchema {
   readonly "~standard": {
     readonly version: 1
@@ -28,10 +28,10 @@ interface StandardIssue {
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined
 }
 
-/** A declared name is not one that a host may publish under, or it has no schema. The program does not start. */
+/** A host may not publish under a declared name, or the name has no schema. The program does not start. */
 export class MalformedEventType extends Data.TaggedError("MalformedEventType")<{ readonly message: string }> {}
 
-/** The first words of the control plane's own types, those of today and those that later versions may add. */
+/** The first words of the control plane's own types, of this version and of later ones. */
 export const reservedWords: ReadonlySet<string> = new Set([
   ...["operation", "project", "branch", "endpoint", "compute", "region", "timeline"],
   ...["organization", "membership", "invitation", "session", "api_key", "credential", "ip_allowlist", "quota"],
@@ -43,7 +43,7 @@ const form = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+\.v[1-9][0-9]{0,3}$/
 /** Characters of a type's name, at most. */
 const longestType = 100
 
-/** What is wrong with the name, as a sentence; `undefined`: nothing. */
+/** The mistake in the name, as a sentence; `undefined`: none. */
 export const problemOfType = (type: string): string | undefined => {
   if (type.length > longestType || !form.test(type))
     return `The event type "${type.slice(0, longestType)}" is malformed. It has at least two words of lower-case letters, digits and underscores, then a version, separated by dots, such as "invoice.paid.v1", and ${longestType} characters at most.`
@@ -53,7 +53,7 @@ export const problemOfType = (type: string): string | undefined => {
     : undefined
 }
 
-/** What a schema makes of data, or why it refuses it. */
+/** Returns the data as the schema decodes it, or fails with the reason why the schema refuses it. */
 export type Validation = (data: unknown) => Effect.Effect<EventData, string>
 
 const path = ({ message, path = [] }: StandardIssue) => {
@@ -83,7 +83,7 @@ const byEffect = (schema: Schema.Codec<unknown, unknown>) => {
 
 const isData = Schema.is(EventData)
 
-/** What a program without types may have declared instead. */
+/** Checks the declaration, because a program without types may have declared something else. */
 const isSchema = (declared: unknown): declared is EventSchema =>
   Schema.isSchema(declared) ||
   (Predicate.hasProperty(declared, "~standard") &&

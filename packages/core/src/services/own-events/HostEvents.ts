@@ -2,7 +2,7 @@
  * Events of the host (docs/design/events.md E47 to E51): published through the one log, in order with all others, to the
  * streams and the history of their organization and project.
  *
- * It stops at the log. Who may read an event is decided where it is read.
+ * Publishing ends at the log. Whether a caller may read an event is decided where it is read.
  */
 import { Context, Effect, Layer, Schema } from "effect"
 import { isStorable, OrgId, ProjectId, requestedId } from "../../Ids.ts"
@@ -29,7 +29,7 @@ export interface HostEvent {
 export class EventRefused extends Schema.TaggedError<EventRefused>()("EventRefused", {
   code: Schema.Literals(["event_type_undeclared", "event_data_invalid", "event_data_too_large"]),
   reason: Schema.String,
-  /** What the host's schema threw, or reading its data. */
+  /** The exception of the host's schema, or of reading the data. */
   cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {

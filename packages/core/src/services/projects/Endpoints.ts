@@ -1,14 +1,14 @@
 /**
- * Creates, starts, suspends, changes and deletes endpoints for callers of the API, who are authorized before. What a
- * connection asks for is in `ProxyRequests`; the operations that are scheduled here are performed by the runner.
+ * Creates, starts, suspends, changes and deletes endpoints for callers of the API, who are authorized before.
+ * `ProxyRequests` serves connections; the runner performs the operations that are scheduled here.
  *
  * Start and suspend set the desired state. An empty list of operations means that the endpoint is in it already.
  *
- * What an agent may do depends on the branch being *main*, so it is decided again here, under the branch's lock. The
- * branch is locked before the endpoint, as everywhere.
+ * The rights of an agent depend on whether the branch is *main*, so they are decided again here, under the branch's
+ * lock. The branch is locked before the endpoint, as everywhere.
  *
- * A caller's start cancels a suspend of the endpoint that has not begun, and the other way round, so that a caller who
- * changes their mind on a branch that is busy does not fill its queue (docs/design/operations.md O23).
+ * A caller's start cancels a suspend of the endpoint that has not begun, and the other way round. So changes of mind do
+ * not fill the queue of a busy branch (docs/design/operations.md O23).
  *
  * Pitfall: trusting the decision of the request. The branch may have become main since.
  * Pitfall: deciding by the current state. A start during a suspend has to be scheduled, and runs after it.
@@ -54,7 +54,7 @@ export interface EndpointChanges {
 
 type Owner = Pick<Project, "id" | "org_id">
 
-/** What of the policy that admitted a call is decided again under the branch's lock. */
+/** The part of the admitting policy that is decided again under the branch's lock. */
 type Rule = Pick<CredentialPolicy, "agent">
 
 type State = "active" | "idle"
@@ -100,9 +100,9 @@ export class Endpoints extends Context.Service<
     ) => Effect.Effect<EndpointWork, Conflict | NotFound | QuotaExceeded | Refused | ResourceBusy | StorageError>
     /**
      * Schedules the start or suspend that brings an endpoint into `state`, within a transaction of its own or the
-     * running one. Where an unfinished operation leads there already, it returns that one. `Conflict`: it is disabled.
-     * `QuotaExceeded`: a start of a compute that would be one too many. `ResourceBusy`: a start on a branch on which as
-     * many operations wait as may.
+     * running one. If an unfinished operation leads there already, that operation is returned. `Conflict`: the endpoint
+     * is disabled. `QuotaExceeded`: a start exceeds the quota of running computes. `ResourceBusy`: a start on a branch
+     * whose queue is full.
      */
     readonly setDesiredState: (
       project: Owner,

@@ -1,8 +1,8 @@
 /**
  * Creates a sandbox: a child branch with an endpoint and a read-write credential in one call, for agents.
  *
- * It is no record of its own. The branch expires after `ttl_seconds`, is ended by `Reconciler` like any other, and is
- * read, reset and deleted through `Branches`. Callers authorize first.
+ * A sandbox is no record of its own. The branch expires after `ttl_seconds`, is ended by `Reconciler` like any other,
+ * and is read, reset and deleted through `Branches`. Callers authorize first.
  */
 import { Context, Effect, Layer } from "effect"
 import type { Conflict, InvalidCredential, InvalidMember, NotFound, Refused } from "../../Refusals.ts"

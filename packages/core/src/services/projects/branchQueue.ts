@@ -21,7 +21,7 @@ export const makeBranchQueue = Effect.gen(function* () {
   const all = (branch: BranchId) =>
     Effect.map(pending.unfinished(branch), (waiting) => Option.liftPredicate(waiting, hasAll))
 
-  /** Refuses more work that creates or starts. What ends something always finds room. */
+  /** Refuses work that creates or starts when the queue is full. Work that ends something is never refused. */
   const hasRoom = Effect.fnUntraced(function* (branch: BranchId) {
     const waiting = yield* pending.unfinished(branch)
     const [first] = waiting

@@ -17,10 +17,12 @@ import { Transaction } from "../../Transaction.ts"
 import { Operations } from "../operations/Operations.ts"
 
 /**
- * Cancels the operations of a branch that apply roles and have not begun. One that has begun ends in its order before the
- * deletion; where it waits for another try, the try is due at once, and is the last (docs/design/operations.md O21).
+ * Cancels the operations of a branch that apply roles and have not begun. An operation that has begun ends in its order
+ * before the deletion. If it waits for another try, that try is due at once and is the last (docs/design/operations.md
+ * O21).
  *
- * Pitfall: locking operations of other actions here. A runner locks those before their branch, which is locked here.
+ * Pitfall: locking operations of other actions here. A runner locks such an operation before its branch, which is
+ * locked here.
  */
 const makeEndConfiguration = Effect.gen(function* () {
   const operations = yield* Operations

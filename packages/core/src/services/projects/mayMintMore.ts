@@ -1,6 +1,6 @@
 /**
- * How many credentials a branch may have (docs/design/api.md, Quotas): every start and each change of roles reads all of
- * them, and every session of a reader takes a place of the compute. Under the branch's lock.
+ * Limits the credentials of a branch, under the branch's lock (docs/design/api.md, Quotas). Every start and each change
+ * of roles reads all of them, and every session of a reader takes a place of the compute.
  */
 import { Effect } from "effect"
 import type { OrgId } from "../../Ids.ts"
@@ -15,8 +15,9 @@ import { Quotas } from "../quotas/Quotas.ts"
 /** Credentials that a caller who may not write to the branch may have on it. */
 const ownReaders = 4
 /**
- * Readers that such callers may make on a branch, together with those of others. With the sessions that a reader has on
- * Postgres 15, where nothing is kept free for writers (docs/design/proxy.md P29), they leave ten of a compute's 90.
+ * The readers that a branch may have, of all callers together, while such callers make more. Postgres 15 keeps nothing
+ * free for writers (docs/design/proxy.md P29): with a reader's sessions there, so many readers leave ten of a compute's
+ * 90.
  */
 const mostReaders = 20
 
@@ -25,7 +26,7 @@ const readsOnly = (caller: AnyCaller, branch: Branch) =>
   decideTarget({ agent: "not_main" }, caller, branch) !== undefined ||
   lacksPermission(caller, "mint_read_write") !== undefined
 
-/** The caller's own: those of an agent's key, or those of a person, by keys too. */
+/** Whether the agent key minted the role, or else the person, also through keys. */
 const isOwn = (caller: AnyCaller, { api_key_id, minted_by }: BranchRole) =>
   caller.kind === "api_key" && isAgent(caller) ? api_key_id === caller.api_key_id : minted_by?.id === caller.user.id
 

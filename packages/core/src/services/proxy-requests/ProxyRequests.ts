@@ -1,12 +1,12 @@
 /**
- * What proxies request of the control plane (docs/design/proxy.md P9): where an endpoint is, which addresses may reach
- * it, to wake it, and to note its activity. Relaying connections is the proxy's own work; the API's start and suspend
- * are in `Endpoints`.
+ * The requests of proxies to the control plane (docs/design/proxy.md P9): to locate an endpoint, to read its allowlist,
+ * to wake it, and to note its activity. Relaying connections is the proxy's own work; the API's start and suspend are
+ * in `Endpoints`.
  *
  * A wake checks the client's address against the stored rules in the transaction that schedules the start (P10).
  *
- * Whether a compute runs is decided where it runs: a wake for a compute that could not be connected to records a doubt,
- * and waits until an instance with the role `runner` has verified it (P27).
+ * An instance with the role `runner` decides whether a compute still runs. A wake for a compute that could not be
+ * connected to records a doubt, and waits until such an instance has verified it (P27).
  *
  * Pitfall: relying on the proxy's own check. Its copy of the rules may be half a minute old.
  */
@@ -76,11 +76,11 @@ export interface EndpointLocation {
   readonly own_roles: boolean
 }
 
-/** What is left out if no role was asked for. */
+/** The location, and the facts of the asked role, which are left out if no role was asked for. */
 export interface ResolvedLocation extends EndpointLocation {
   /** The role's verifier; `null`: the branch has no such role now. */
   readonly verifier?: string | null
-  /** Why every role of the branch only reads now; `null`: none but those that were made so. */
+  /** Why every role of the branch only reads now; `null`: only the read-only roles do. */
   readonly read_only_reason?: ReadOnlyReason | null
 }
 
@@ -104,7 +104,7 @@ export class ProxyRequests extends Context.Service<
   {
     /** Finds an endpoint by its id alone, in any organization, and a role of its branch that is valid now. */
     readonly resolve: (endpoint: EndpointId, role?: string) => Effect.Effect<ResolvedLocation, NotFound | StorageError>
-    /** The rules in force of the projects that exist; others are left out. */
+    /** The rules in force of these projects. A project that does not exist is left out. */
     readonly allowlists: (
       projects: ReadonlyArray<ProjectId>
     ) => Effect.Effect<ReadonlyArray<AllowlistInForce>, StorageError>
@@ -124,8 +124,8 @@ export class ProxyRequests extends Context.Service<
     /** Records what a proxy observes, as `EndpointStore.noteActivity`. Idle computes are suspended by it. */
     readonly noteActivity: (report: ProxyReport) => Effect.Effect<void, StorageError>
     /**
-     * Tells all proxies of a cancel request whose session is at another one. Best effort: what is beyond 300 a minute
-     * from the client's network, or 1,000 from all, is dropped.
+     * Tells all proxies of a cancel request whose session is at another one. Best effort: requests beyond 300 a minute
+     * from the client's network, or 1,000 from all, are dropped.
      */
     readonly cancel: (notice: CancelNotice) => Effect.Effect<void, StorageError>
   }

@@ -1,5 +1,5 @@
 /**
- * How large branches are, for those who may see them. `DiskMeasurement` measures; this reads what it recorded.
+ * The sizes of branches, for callers who may see them, as `DiskMeasurement` recorded them.
  *
  * Pitfall: keeping sizes in the branch's row. Each measurement would write every row, and take turns with its locks.
  */

@@ -51,7 +51,7 @@ export class Quotas extends Context.Service<
      * adding to it.
      */
     readonly takeOne: (org: OrgId, quota: QuotaName, held: number) => Effect.Effect<void, QuotaExceeded | StorageError>
-    /** What the organization holds of each quota. `organizations` is part of the person's own organization alone. */
+    /** The usage of each quota by the organization. `organizations` is part of the person's own organization alone. */
     readonly usage: (
       organization: Pick<Organization, "id" | "personal">
     ) => Effect.Effect<ReadonlyArray<QuotaUsage>, StorageError>

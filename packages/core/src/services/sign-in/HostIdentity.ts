@@ -34,7 +34,7 @@ export const hostIssuer = "urn:narthex:host"
 const invalid = (member: keyof HostIdentity, reason: string) =>
   Option.some(new InvalidMember({ path: [member], reason }))
 
-/** What is wrong with an identity, if anything is. */
+/** The first mistake in an identity, if there is one. */
 export const invalidIdentity = ({ email, name, subject }: HostIdentity): Option.Option<InvalidMember> => {
   if (subject.trim() === "" || subject.length > 255 || !isStorable(subject))
     return invalid("subject", "Expected 1 to 255 characters, without NUL and without half of a surrogate pair.")

@@ -62,7 +62,10 @@ export class Sessions extends Context.Service<
       device: Device,
       own?: string | null
     ) => Effect.Effect<IssuedSession, NotFound | AccountDisabled | EmailNotAllowed | SignInRequired | StorageError>
-    /** Ends the session that belongs to the host's own one, if there is one; from then on the id begins none. */
+    /**
+     * Ends the session that belongs to the host's session `own`, if there is one. From then on, `own` begins no
+     * session.
+     */
     readonly endOwn: (user: UserId, own: string) => Effect.Effect<void, NotFound | StorageError>
     readonly refresh: (
       token: Redacted.Redacted

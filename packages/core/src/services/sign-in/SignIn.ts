@@ -1,8 +1,8 @@
 /**
  * From a verified identity to an account: the user's row, the personal organization, and the one pending invitation.
  *
- * It runs inside the exchange's transaction. The sign-in allowlist is checked before anything is written: an address
- * that is not on it leaves no row (docs/design/identity.md I15, I18).
+ * The steps run inside the exchange's transaction. The sign-in allowlist is checked before anything is written: an
+ * address that is not on it leaves no row (docs/design/identity.md I15, I18).
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { makeUserId, type OrgId } from "../../Ids.ts"

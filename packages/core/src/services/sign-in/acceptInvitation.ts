@@ -16,7 +16,7 @@ import { type User, UserProfile } from "../../records/accounts/User.ts"
 import { Roles } from "../../rules/authorization/Roles.ts"
 import type { StorageError } from "../../StorageError.ts"
 
-/** The normalized address by which a user is invited; `undefined`: none is verified. */
+/** The normalized address by which a user is invited; `undefined`: it is not verified. */
 export const invitedAddress = (user: Pick<User, "email" | "email_verified">): string | undefined =>
   user.email === null || !user.email_verified ? undefined : normalizeEmail(user.email)
 

@@ -1,9 +1,9 @@
 /**
  * Sessions that a host begins for a person whom it has authenticated (docs/design/identity.md I52 to I54).
  *
- * With the host's own id of its session, one session of the person belongs to it: the first start makes it, later ones
- * find it, and after its end the id begins no other. The id may be what authenticates the person at the host, so only
- * its digest is stored.
+ * One session of the person belongs to the host's own id of its session. The first start with the id makes the session,
+ * later ones find it, and after its end the id begins no other. The id may be what authenticates the person at the
+ * host, so only its digest is stored.
  */
 import { DateTime, Effect, Option } from "effect"
 import { sha256 } from "../../Digest.ts"
@@ -21,7 +21,7 @@ import type { issueToken } from "./issueToken.ts"
 import { EmailNotAllowed } from "./SignIn.ts"
 import { type Device, longestCookie, type openSession, type revokeSession } from "./sessionRows.ts"
 
-/** Of the person too, so that no person gets the session of another. */
+/** The digest includes the person, so that no person gets the session of another. */
 const digestOf = (user: UserId, own: string) =>
   Effect.map(sha256(JSON.stringify([user, own])), (digest) => `${hostProvider} ${digest}`)
 
@@ -88,7 +88,7 @@ export const hostSessions = ({ accounts, issue, opened, revoke, run, store }: Pa
       const { session, user } = yield* run(begin)
       return yield* issue(session, user)
     }
-    // A host asks for each request of a browser, so what is there is found without a transaction.
+    // A host asks at each request of a browser, so an existing session is found without a transaction.
     const user = yield* admitted(id)
     const digest = yield* digestOf(user.id, own)
     const found = yield* store.begunBy(digest)

@@ -17,7 +17,7 @@ export interface IssuedSession {
   readonly account_state: AccountState
   readonly user: UserProfile
   readonly organization: ActiveOrganization
-  /** Who invited the user into the organization, while the membership is not confirmed (`Membership`). */
+  /** The inviter of the user, while the membership is not confirmed (`Membership`). */
   readonly invited_by: UserProfile | null
 }
 

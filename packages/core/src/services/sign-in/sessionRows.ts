@@ -37,13 +37,13 @@ export const openSession = (store: SessionStore["Service"]) =>
     return session
   })
 
-/** What a session has in the place of a digest when nothing can begin it again. */
+/** The value that a session has in place of a digest when nothing can begin it again. */
 const itself = (id: SessionId) => `${hostProvider} ${id}`
 
-/** How long a host's session whose end is known begins none here: browsers keep cookies no longer (RFC 6265bis). */
+/** How long the id of an ended host's session begins no session here. Browsers keep cookies no longer (RFC 6265bis). */
 export const longestCookie = Duration.days(400)
 
-/** How long what began an ended session begins no other. An id token is valid for minutes or hours. */
+/** How long the digest of an ended session begins no other session. An id token is valid for minutes or hours. */
 const spentFor = ({ id, id_token_digest, provider }: Session) =>
   provider === hostProvider && id_token_digest !== itself(id) ? longestCookie : Duration.days(1)
 

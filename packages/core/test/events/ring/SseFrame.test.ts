@@ -45,7 +45,7 @@ describe("a frame", () => {
   })
 })
 
-describe("what the broker itself says", () => {
+describe("the broker's own frames", () => {
   const common = `"source":"_broker","org_id":"${org}","project_id":"${project}","region_id":"eu","at":"2026-05-01T12:00:00.000Z"`
 
   it("the bytes of resume.gap.v1 are fixed", () => {

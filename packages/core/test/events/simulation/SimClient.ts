@@ -13,7 +13,7 @@ import { SseReader } from "./SseReader.ts"
 
 export type SimOptions = Omit<StreamOptions, "expires_at">
 
-/** What a client can know of the instance that serves it. */
+/** The state of the serving instance that its client can notice. */
 export interface Server {
   readonly draining: boolean
 }
@@ -22,13 +22,13 @@ const remembered = 12
 
 export class SimClient {
   readonly options: SimOptions
-  /** What it would send as `Last-Event-ID`. */
+  /** The `Last-Event-ID` of its next connection. */
   lastEventId: string | undefined
   /** The position up to which it knows that nothing is missing. */
   position: string | undefined
-  /** When it lost its right. The log may say so later, or never. */
+  /** When the client lost its right. The revocation may reach the log later, or never. */
   barredAt = Number.POSITIVE_INFINITY
-  /** What the log says when it does. */
+  /** The revocation in the log. */
   revokedBy: EventData | undefined
   readonly seen = { events: 0, gaps: 0, overflows: 0, beats: 0, connections: 0 }
   readonly closings: Array<string> = []

@@ -2,8 +2,8 @@
  * The instances of a simulated world and the connections of its clients: instances start, crash, and stop gracefully,
  * and clients connect to any of them.
  *
- * Pitfall: expecting an exception in an instance's fiber to fail the test. It does not arrive here; what must hold is
- * observed from outside, by `inspect` and by the clients.
+ * Pitfall: expecting an exception in an instance's fiber to fail the test. It does not arrive here; the guarantees are
+ * checked from outside, by `inspect` and by the clients.
  */
 import { Cause, Context, DateTime, Duration, Effect, Exit, type Fiber, Layer, Scope } from "effect"
 import { EventFeed } from "../../../src/records/events/EventFeed.ts"
@@ -25,7 +25,7 @@ interface Instance extends Server {
   readonly reach: Reach
   readonly streams: EventStreams["Service"]
   readonly scope: Scope.Closeable
-  /** It is stopping, and should be done at this time. */
+  /** The stop of the instance, and the time at which it should be done. */
   stopping: { readonly done: Fiber.Fiber<void>; readonly by: number } | undefined
 }
 

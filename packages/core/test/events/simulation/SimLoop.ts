@@ -23,7 +23,7 @@ export class SimLoop {
   /** The next one stands last. */
   readonly #timers: Array<Timer> = []
   #broken: Error | undefined
-  /** What every fiber of this world runs with. */
+  /** The context of every fiber of this world. */
   readonly context: Context.Context<never>
 
   constructor(seed: number) {

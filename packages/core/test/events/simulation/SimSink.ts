@@ -26,7 +26,7 @@ export class SimSink implements StreamSink {
   #waiting: Array<Uint8Array> = []
   #size = 0
   #full = false
-  /** What was written although it was full: only a closing frame may be. */
+  /** The bytes written while the sink was full: only a closing frame is allowed then. */
   #last: Uint8Array | undefined
   #ending = false
   #closed = false

@@ -5,7 +5,7 @@ const nothing = new Uint8Array()
 export class SseReader {
   readonly #line: (line: string) => void
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-  /** Of a line that has not ended. */
+  /** The bytes of a line that has not ended. */
   #rest: Uint8Array = nothing
 
   constructor(line: (line: string) => void) {

@@ -28,7 +28,7 @@ const orgs = [OrgId.make("org-a"), OrgId.make("org-a"), OrgId.make("org-a"), Org
 const users = [UserId.make("user-0"), UserId.make("user-1"), UserId.make("user-2")]
 const projects = [ProjectId.make("prj-1"), ProjectId.make("prj-2")]
 const types = ["operation.updated.v1", "other.v1"]
-/** What may happen next, each as often as it stands here. */
+/** The next steps of a world. A step that is listed more often happens more often. */
 const agenda = [
   ...(["some", "some", "some", "some", "some", "some", "burst", "burst", "block", "block", "block", "block"] as const),
   ...(["cut", "cut", "stop", "revoke", "disturb", "herd", "forget"] as const)
@@ -46,7 +46,7 @@ export interface Story {
   readonly refusals: number
   readonly beats: number
   readonly crashes: number
-  /** What every client got, line by line. */
+  /** Every line that the clients got. */
   readonly trace: string
 }
 

@@ -36,7 +36,7 @@ const withoutTraces = (work: () => void) => {
   }
 }
 
-/** This part, of so many, of all worlds. */
+/** The worlds of one part of several. */
 const worldsOf = (part: number, parts: number): ReadonlyArray<number> =>
   only === undefined
     ? Array.from({ length: count }, (_, world) => world).filter((world) => world % parts === part - 1)

@@ -2,8 +2,8 @@
  * The newest events of one organization, encoded once and kept as bytes (docs/design/events.md E21–E23). Pure: no
  * clock, no I/O.
  *
- * It is a cache of the durable log. It keeps the longest run of newest events within its two limits, so every instance
- * with the same limits gives the same answers. Internal events have no entry: they only move the newest id.
+ * The ring is a cache of the durable log. It keeps the longest run of newest events within its two limits, so every
+ * instance with the same limits gives the same answers. Internal events have no entry: they only move the newest id.
  *
  * Entries are counted from the creation of the ring, a cursor is the number of the next entry to read, and an id is a
  * position among them.
@@ -152,8 +152,8 @@ export class EventRing {
   }
 
   /**
-   * Whether `lostAfter` knows all events of the scope after this position. It does not know those up to the floor,
-   * which never were in the ring: only the log has them.
+   * Whether `lostAfter` knows all events of the scope after this position. Events up to the floor never were in the
+   * ring: only the log has them.
    */
   knowsLossAfter(project: ProjectId | null, position: string): boolean {
     return position >= this.floor || this.lostAfter(project, position)

@@ -2,8 +2,8 @@
  * The fan-out of one instance: the streams, and what each receives (docs/design/events.md E21–E26). Synchronous: every
  * method is done when it returns, so nothing can happen between a delivery and the revocation behind it.
  *
- * It subscribes to `EventFeed`, which delivers in order of position. `EventStreams` brings the clients. A client is
- * admitted first and attached when its ring is loaded.
+ * The broker subscribes to `EventFeed`, which delivers in order of position. `EventStreams` brings the clients. A
+ * client is admitted first and attached when its ring is loaded.
  *
  * Pitfall: registering a client only when it is attached. A revocation that is delivered while its ring is loading
  * would not find it.
@@ -37,8 +37,8 @@ export interface Admission {
   /** Gives the place back. */
   readonly cancel: () => void
   /**
-   * Opens the connection, greets, and replays what can be written at once. The place becomes the stream's. None when
-   * the ring is not the organization's current one: then nothing has happened, and the caller loads it again.
+   * Opens the connection, greets, and replays what can be written at once. The place becomes the stream's. `None`: the
+   * ring is not the organization's current one; nothing has happened, and the caller loads the ring again.
    */
   readonly attach: (ring: EventRing, start: Start, open: () => StreamSink) => Option.Option<EventStream>
 }
@@ -73,7 +73,7 @@ export class EventBroker extends Context.Service<
       const limits = new StreamLimits(settings.limits)
       const fanouts = new Map<OrgId, OrgFanout>()
       const streams = new Set<EventStream>()
-      /** The streams, and those that have ended and still send their last bytes. */
+      /** The streams, and ended streams that still send their last bytes. */
       const connections = new Set<EventStream>()
       const admissions = new Set<Admission>()
       /** The position up to which everything was delivered. */

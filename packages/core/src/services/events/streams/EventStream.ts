@@ -1,8 +1,8 @@
 /**
  * One stream: a cursor into its organization's ring, and a connection (docs/design/events.md E24 step 6 to E33).
  *
- * It has no queue. While its socket is full the cursor waits and costs no memory. When the cursor falls off the ring,
- * lags too far behind or is blocked for too long, the stream ends with the exact number of missed events.
+ * A stream has no queue. While its socket is full, the cursor waits and costs no memory. When the cursor falls off the
+ * ring, lags too far behind or is blocked for too long, the stream ends with the exact number of missed events.
  *
  * Pitfall: stopping before the stream has caught up or its socket is full. The rest would wait for the next event,
  * which may never come.
@@ -37,7 +37,7 @@ export class EventStream {
   readonly #bookmarks: boolean
   readonly #deadline: { readonly at: number; readonly reason: "token_expired" | "max_age" }
   #cursor: number
-  /** Of all events that pass the filter, how many the cursor has passed. */
+  /** The number of events behind the cursor that pass the filter. */
   #passed: number
   /** The client has everything up to this position, even if the ring has not. */
   #least: string

@@ -21,9 +21,9 @@ export type Start =
   | { readonly _tag: "After"; readonly position: string }
   | { readonly _tag: "Gap"; readonly reason: GapReason; readonly last_event_id: string | null }
 
-/** What only the log knows. Both are `false` where the ring knows by itself and the log was not asked. */
+/** The findings that only the log can make. Both are `false` where the ring is enough and the log was not asked. */
 export interface LogFindings {
-  /** The position is none of the log's: its event was lost with the end of the log, or it is forged. */
+  /** The position is not in the log: its event was lost with the end of the log, or the position is forged. */
   readonly ahead: boolean
   /** The position is below the floor of the log, or the scope had events between it and the floor of the ring. */
   readonly lost: boolean

@@ -1,4 +1,4 @@
-/** What a stream shows and to which principal, and which revocations end it (docs/design/events.md E29). */
+/** The scope and the principal of a stream, and the revocations that end it (docs/design/events.md E29). */
 import type { DateTime } from "effect"
 import type { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../../../Ids.ts"
 import type { Revocation } from "../../../records/events/InternalEvents.ts"
@@ -8,9 +8,9 @@ import type { StoredSecret } from "../../../records/keys/ApiKey.ts"
 export interface StreamPrincipal {
   readonly session_id: SessionId | null
   readonly api_key_id: ApiKeyId | null
-  /** Of a key: the secret that opened the stream, with the expiry that it had then. */
+  /** The secret of the key that opened the stream, with the expiry that it had then; `null`: a session. */
   readonly secret: Pick<StoredSecret, "digest" | "dies_at"> | null
-  /** Of a key: its creator. */
+  /** The person of the session, or the creator of the key. */
   readonly user_id: UserId
   /** The scope of a key that is narrowed to a project or a branch. */
   readonly project_id: ProjectId | null

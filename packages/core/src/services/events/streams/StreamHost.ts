@@ -1,4 +1,4 @@
-/** What all streams of a broker share: settings in milliseconds, clock and chance, and metrics. */
+/** The parts that all streams of a broker share: settings in milliseconds, clock and chance, and metrics. */
 import { DateTime, Duration } from "effect"
 import type { RegionId } from "../../../Ids.ts"
 import type { Recorder } from "../../../records/events/EventMetrics.ts"
