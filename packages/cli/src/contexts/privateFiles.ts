@@ -109,7 +109,7 @@ export const writePrivate = (link: string, text: string): void => {
   syncFolder(folder)
 }
 
-/** Returns whether there was a file. Of a symbolic link, the target is removed too, because it has the secrets. */
+/** Returns whether there was a file. The target of a symbolic link is removed too, because it has the secrets. */
 export const removePrivate = (path: string): boolean => {
   const target = targetOf(path)
   removeLeftovers(target)

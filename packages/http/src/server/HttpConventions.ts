@@ -1,5 +1,5 @@
 /**
- * What every exchange has: a request id, and a problem as the body of every refusal.
+ * Conventions of every exchange: a request id, and a problem as the body of every refusal.
  *
  * The framework answers some requests itself (no such route, body too large, a defect), with plain text or no body.
  * These answers become problems here. A problem without a `detail` gets the one of its code, so no refusal lacks the

@@ -1,6 +1,6 @@
 /**
- * What operators learn of requests: metrics by route, and a line of the log (docs/design/settings.md S10, S14). Nothing of a body, a
- * query or a credential is in either.
+ * Metrics of requests by route, and lines of the log (docs/design/settings.md S10, S14). Neither has anything of a body, a
+ * query or a credential.
  */
 import { makeRecorder, type Recorder } from "@narthex/core"
 import { Clock, Context, Effect, Metric } from "effect"

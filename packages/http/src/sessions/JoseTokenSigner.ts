@@ -53,7 +53,7 @@ const make = Effect.fn("JoseTokenSigner.make")(function* ({ issuer }: TokenSigne
   const ring = yield* makeSigningKeyRing()
   const verified = new VerifiedTokens()
 
-  /** What depends on nothing but the token and the key that signed it. */
+  /** The part of the verification that depends on nothing but the token and the key that signed it. */
   const open = Effect.fnUntraced(function* (text: string) {
     if (text.length > longest || !form.test(text)) return yield* new ForgedToken({})
     const [head = "", , signature = ""] = text.split(".")

@@ -17,7 +17,7 @@ const beginningTimeout = Duration.seconds(1)
 const beginsWithBytes = async (request: Request, signal: AbortSignal): Promise<boolean> => {
   const reader = request.clone().body?.getReader()
   if (reader === undefined) return false
-  // It ends a read that is waiting.
+  // `cancel` ends a read that is waiting.
   signal.addEventListener("abort", () => reader.cancel().catch(() => {}), { once: true })
   try {
     let read = await reader.read()
