@@ -72,7 +72,7 @@ const addressIn = (text: string) => {
 
 /**
  * The report of a proxy's sessions. A proxy version that sends no `proxy_id` counts no busy sessions, and dates the last
- * activity by its own clock. That time is not used, and each of its sessions counts as busy.
+ * activity by its own clock. The time is not used, and each of its sessions counts as busy.
  */
 const reportOf = ({ endpoints, proxy_id, sequence }: ActivityPayload): ProxyReport => ({
   proxy_id: proxy_id ?? null,
