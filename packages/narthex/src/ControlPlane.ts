@@ -48,7 +48,7 @@ export interface ControlPlane extends AsyncDisposable {
   readonly people: People
   /** Sessions of the API: begun for people of `people` or with an id token, and ended. */
   readonly sessions: Sessions
-  /** Who calls, by a credential of the API. The caller then says what the credential may do. */
+  /** Finds the caller by a credential of the API. The caller then decides what the credential may do. */
   readonly authenticate: Authenticate
   /** Whether the rules of a project admit an address. */
   readonly ipAllowlist: IpAllowlist

@@ -5,7 +5,7 @@
 import { type Hashing, hmacByHash, KeyDigester, type Pepper } from "@narthex/core"
 import type { Layer } from "effect"
 
-/** What is used of `node:buffer` and `node:crypto`. */
+/** The used members of `node:buffer` and `node:crypto`. */
 interface NodeModule {
   readonly Buffer?: { readonly alloc: Hashing["alloc"] }
   readonly hash?: Hashing["hash"]

@@ -99,7 +99,7 @@ export const requestsDuring = (fetch: Fetch) => {
   }
   return {
     fetch: send,
-    /** What the transaction cannot be kept with: a change that was refused, or that is not over. */
+    /** The reason to undo the work: a change that was refused, or that is not over. */
     end: (): NarthexError | undefined => {
       ended = true
       return changing.size === 0 ? broken : late()

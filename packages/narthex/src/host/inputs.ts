@@ -21,7 +21,7 @@ export const idIn = (path: string, value: string | { readonly id: string }): str
   let id: unknown
   refuse(
     reading(path, () => {
-      // What a program without types passes.
+      // A program without types may pass anything.
       const given: unknown = value
       id = typeof given === "object" && given !== null && "id" in given ? given.id : given
       return typeof id === "string"
