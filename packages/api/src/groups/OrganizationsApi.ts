@@ -17,7 +17,7 @@ import { CredentialRecord } from "./BranchesApi.ts"
 
 /**
  * The name of a role that can be granted: a built-in one, or one that a host declares (docs/design/authorization.md Z46).
- * Which roles exist is the service's to say.
+ * The service checks that the role exists.
  */
 export const GrantedRole = Schema.String.check(Schema.isPattern(roleName))
 

@@ -60,7 +60,7 @@ export interface NarthexErrorMembers<Code extends string = string> {
 
 export class NarthexError<Code extends string = string> extends Error {
   override readonly name = "NarthexError"
-  /** What programs compare. */
+  /** The stable code of the error, for programs to compare. */
   readonly code: Code
   /**
    * The HTTP status of the answer. It is 0 where nothing was answered, as for `invalid_input`, which has sent nothing: no

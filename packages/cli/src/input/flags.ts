@@ -101,7 +101,7 @@ export const accessFlag = Flag.Literals("access", ["read_write", "read_only"]).p
 
 const units: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. `NaN`: it is none. */
+/** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. `NaN`: no duration. */
 const parseDuration = (text: string): number => {
   const [, count, unit] = /^(\d{1,9})([smhdw]?)$/.exec(text.trim()) ?? []
   return Number(count) * (units[unit ?? ""] ?? Number.NaN)

@@ -47,7 +47,7 @@ interface Call {
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
-/** Where the calls of this process are stored, and what makes one commit of a handler and its answer. */
+/** The store of the answers, and the transaction that commits a handler together with its answer. */
 export interface Replays {
   readonly store: IdempotencyStore["Service"]
   readonly transaction: Transaction["Service"]

@@ -4,7 +4,7 @@
  *
  * Reads begin in the next turn of the scheduler, all of a turn together, after everything that asked for them. So each
  * answer is as new as one that was read for its request alone, and a revocation acts on the next request as if nothing were
- * shared. No answer is kept. A store sends what begins together in one write.
+ * shared. No answer is kept. A store sends the reads that begin together in one write.
  *
  * A read that one request asked for runs in the fiber of that request, and ends with it.
  *

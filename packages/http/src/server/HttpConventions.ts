@@ -118,8 +118,8 @@ const beforeRouting = (
 const isJson = (type: string) => /^application\/json\s*(;|$)/i.test(type)
 
 /**
- * Removes a Content-Type that does not count, so that it is not checked (docs/design/api.md, Requests): the type of an
- * empty body, and JSON, which a missing one counts as. So only a body of another type is looked for.
+ * Removes a Content-Type that needs no check (docs/design/api.md, Requests): the type of an empty body, and JSON, which
+ * is the default. So the request is searched for a body only if it has another type.
  */
 const withoutNeedlessType = (transport: Transport["Service"], request: HttpServerRequest.HttpServerRequest) => {
   if (request.headers["content-type"] === undefined) return Effect.succeed(request)

@@ -38,7 +38,7 @@ const known: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH
 /** Long enough for every path of the contract. */
 const longestPath = 300
 
-/** Called when a request begins. Returns what to call with its answer, which returns the line to write, if there is one. */
+/** Called when a request begins. The result is called with the answer, and returns the line to write, if there is one. */
 export type RequestLog = () => (answered: Answered) => Effect.Effect<void> | undefined
 
 export const makeRequestLog = (context: Context.Context<never>): RequestLog => {

@@ -45,7 +45,7 @@ export type NodeHandler = (request: NodeRequest, response: NodeResponse, next?: 
 /** How long a response may take to send its last bytes after its stream has ended, as for streams on sockets (E31). */
 const linger = 5_000
 
-/** A request in the form of the Fetch standard. Its body is what is left of the Node request's. */
+/** A request in the form of the Fetch standard. Its body is the unread rest of the Node request's. */
 export const requestFromNode = (incoming: NodeRequest, signal: AbortSignal): Request => {
   const headers = new Headers()
   for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {

@@ -45,7 +45,7 @@ export const FetchTransport: { readonly layer: Layer.Layer<Transport> } = {
           const announced = announcedBody(request)
           if (announced !== undefined || !(source instanceof Request) || source.body === null)
             return Effect.succeed(announced ?? false)
-          // A body that cannot be read, or does not arrive, is one: reading it is what fails.
+          // A body that cannot be read, or does not arrive, counts: the read itself fails later.
           return Effect.tryPromise((signal) => beginsWithBytes(source, signal)).pipe(
             Effect.timeout(beginningTimeout),
             Effect.orElseSucceed(() => true)

@@ -1,6 +1,6 @@
 /**
- * Port: what of a request and its answer the framework does not show in one form on every platform: headers that were
- * sent twice, whether there is a body, and answers that are written while their streams last.
+ * Port: parts of requests and answers that the framework shows differently on each platform: headers that were sent twice,
+ * whether there is a body, and answers that are written while their streams last.
  *
  * `FetchTransport` is for every runtime with `Request` and `Response`, `NodeTransport` for the server on Node's
  * sockets.

@@ -12,7 +12,7 @@ interface NodeModule {
 }
 
 const nodeHashing = (): Hashing | undefined => {
-  // The global of Node, and of what is compatible with it; other runtimes have none, or none of this form.
+  // The global of Node and of compatible runtimes. Other runtimes have no `process`, or one of another form.
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => NodeModule | undefined } }
   const hash = process?.getBuiltinModule?.("node:crypto")?.hash
   const alloc = process?.getBuiltinModule?.("node:buffer")?.Buffer?.alloc

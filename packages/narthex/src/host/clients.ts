@@ -76,7 +76,7 @@ const isEndless = ({ url }: Request) => {
 /**
  * Requests inside a transaction that ends with the host's callback.
  *
- * Pitfall: going on after a change that was refused. It may have made a part of what it does, which a transaction of its
+ * Pitfall: going on after a change that was refused. A part of the change may be made already, which a transaction of its
  * own would have undone.
  */
 export const requestsDuring = (fetch: Fetch) => {

@@ -16,7 +16,7 @@ const refuse = (problem: string | undefined) => {
 /** Throws unless the value has the form. `path`: the name of the parameter. */
 export const requireForm = (path: string, value: unknown, form: Form): void => refuse(problemOf(path, value, form))
 
-/** The id, of an object that has one or alone. Throws for what is neither. */
+/** The id of an object, or the value itself if it is an id. Throws for any other value. */
 export const idIn = (path: string, value: string | { readonly id: string }): string => {
   let id: unknown
   refuse(
