@@ -2,7 +2,7 @@
  * `node packages/cli/bundle.ts`: bundles the command line without dependencies: `dist/narthex.cjs`, and `dist/jq.cjs`,
  * which `--jq` alone loads.
  *
- * It does not check types; `npm run check` does.
+ * Types are checked by `npm run check`, not here.
  */
 import { join } from "node:path"
 import { build } from "rolldown"

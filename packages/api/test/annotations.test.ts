@@ -55,7 +55,7 @@ describe("annotations", () => {
     )
   })
 
-  it("what signs in, creates something, or starts work on computes has a narrower limit than other changes", () => {
+  it("a call that signs in, creates something, or starts work on computes has a narrower limit than other changes", () => {
     const limits = listed.flatMap(({ endpoint, name }) => {
       const limit = limitOf(endpoint)
       return limit === undefined || limit === "changes" ? [] : [[name, limit]]

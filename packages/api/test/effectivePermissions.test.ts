@@ -35,10 +35,10 @@ describe("effective permissions", () => {
       assert.deepStrictEqual([...effectivePermissions(person(role, "active"))], [...permissionsOf(role)])
   })
 
-  it("what a key shows is the caller's own: changing it gives no other key a permission", () => {
+  it("a change of a key's list of permissions gives no other key a permission", () => {
     const key = keyOf(person("viewer", "active"), "read", { type: "organization" })
     const shown = effectivePermissions(key)
-    // What a program in JavaScript does to its caller.
+    // A program in JavaScript can change the list.
     Object.assign(shown, { [shown.length]: "delete_organization" })
     assert.notInclude(effectivePermissions(key), "delete_organization")
   })

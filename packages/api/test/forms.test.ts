@@ -32,7 +32,7 @@ describe("forms of ids", () => {
   })
 })
 
-describe("what the server reads off the contract", () => {
+describe("values that the server reads from the contract", () => {
   it("a page starts after the id in its cursor", () => {
     assert.deepStrictEqual(pageRequest({}), Result.succeed({ limit: 200, after: null }))
     assert.deepStrictEqual(

@@ -51,7 +51,7 @@ describe("bodies", () => {
       yield* refused("POST", ipAllow, undefined, [])
     })
   )
-  it.effect("of duplicate members of a body the last one counts", () =>
+  it.effect("the last of several members of a body with one name counts", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* payload("POST", ipAllow, '{"cidr":"a","cidr":"b"}'), { cidr: "b" })
     })

@@ -11,7 +11,7 @@ const follow = (server: SseServer, options: Partial<SubscriptionOptions> = {}) =
     Stream.provide(NarthexClient.layerFetch({ baseUrl: server.baseUrl, credential }))
   )
 
-/** What a consumer keeps of the items: a word for each, with what tells it from others. */
+/** An item in words, with the member that tells it from others of its kind. */
 const word = (item: StreamItem): string => {
   switch (item._tag) {
     case "Event":

@@ -1,4 +1,4 @@
-/** What holds for every command that reads: its forms of output, and its failures. */
+/** Every command that reads: its forms of output, and its failures. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Yaml } from "effect/encoding"

@@ -4,7 +4,7 @@ import { selectFields } from "../src/output/selectFields.ts"
 import { signedIn } from "./support/signedIn.ts"
 
 describe("--json fields", () => {
-  it("of a list the chosen members of each item are an array", () => {
+  it("a list gives an array with the chosen members of each item", () => {
     const body = { projects: [{ id: "1", name: "a", region: "eu" }], pagination: { next_cursor: null } }
     assert.deepStrictEqual(selectFields(body, ["id", "name"]).value, [{ id: "1", name: "a" }])
     assert.deepStrictEqual(selectFields({ projects: [], pagination: {} }, ["id"]), {
@@ -14,7 +14,7 @@ describe("--json fields", () => {
     })
   })
 
-  it("of an object the chosen members are an object, also if a member of it is a list", () => {
+  it("an object gives an object with the chosen members, also if a member of it is a list", () => {
     assert.deepStrictEqual(selectFields({ id: "1", permissions: ["read"], name: "a" }, ["name"]).value, { name: "a" })
     const created = { project: { id: "p" }, branch: { id: "b" }, operations: [] }
     assert.deepStrictEqual(selectFields(created, ["project.id", "branch.id"]).value, {

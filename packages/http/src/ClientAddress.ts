@@ -1,5 +1,5 @@
 /**
- * Who is calling: the address and the agent of a request, or those that the console reports for its browser.
+ * The client of a request: its address and agent, or those that the console reports for its browser.
  *
  * How an address is read behind proxies is `clientAddress` of the contract, which the console uses too.
  */

@@ -2,8 +2,8 @@
  * The secret that an installation must keep: it wraps the signing keys, and the platform's other secrets are derived
  * from it (HKDF-SHA-256, a label per use, so that no derived secret reveals another).
  *
- * It comes from the settings, from a file (`masterSecretFile.ts`), or is random, for storage that ends with the
- * process.
+ * The secret comes from the settings or from a file (`masterSecretFile.ts`). For storage that ends with the process, it
+ * is random.
  */
 import { Entropy, type Pepper } from "@narthex/core"
 import { Context, Effect, Layer, Redacted, Result } from "effect"

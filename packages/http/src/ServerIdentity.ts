@@ -1,6 +1,6 @@
 /**
- * What handlers and middleware need to know about the server that they run in: plain values, which the composition reads
- * from the environment.
+ * Facts about the server that handlers and middleware run in: plain values, which the composition reads from the
+ * environment.
  */
 import { defaultEventSettings } from "@narthex/core"
 import { Context, type Duration, Effect, Option, type Redacted } from "effect"

@@ -121,7 +121,7 @@ export const toProblem = <E extends DomainError>(error: E): ProblemOf<E> => {
   return answer(error)
 }
 
-/** The problem of an error that is not known to be one of the domain; `undefined`: it is none. */
+/** The problem of an unknown error; `undefined`: the error is not of the domain. */
 export const problemOf = (error: unknown): ProblemOf<DomainError> | undefined =>
   Predicate.hasProperty(error, "_tag") && typeof error._tag === "string" && Object.hasOwn(answers, error._tag)
     ? toProblem(error as unknown as DomainError) // the table has a row for its tag

@@ -83,7 +83,7 @@ describe("the master secret in the data directory", () => {
   )
 })
 
-describe("what is derived from the master secret", () => {
+describe("secrets that are derived from the master secret", () => {
   const given = (letter: string) =>
     Effect.map(
       Layer.build(MasterSecret.layerGiven(Redacted.make(Buffer.alloc(32, letter).toString("base64url")))),

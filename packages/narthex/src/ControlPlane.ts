@@ -27,20 +27,20 @@ import { checkOptions } from "./options/checkOptions.ts"
 export interface ControlPlane extends AsyncDisposable {
   /**
    * The whole HTTP API, event streams included, as a function of the Fetch standard. Aborting the request's signal ends
-   * the call and the body of its answer. A request never rejects; what is none rejects with `invalid_input`.
+   * the call and the body of its answer. A request never rejects; any other argument rejects with `invalid_input`.
    */
   readonly fetch: (request: Request) => Promise<Response>
   /**
    * The same as a handler for `node:http`, Express, and Fastify's hook `onRequest`. With `next`, as Express passes it,
    * paths that are not the API's are passed on: at the root, everything that is not below `/v1/` or `/.well-known/`, so
    * that `/livez`, `/readyz`, `/docs` and `/openapi.json` are the host's. Below a mount point or `basePath` they are the
-   * API's. Throws `invalid_input` for what is no request and response of Node.
+   * API's. Throws `invalid_input` for arguments that are no request and response of Node.
    */
   readonly node: NodeHandler
   /**
    * The typed client of the API in this process, under the same authorization as over HTTP: on behalf of a session or an
-   * API key. Its twin for another process is `createClient({ baseUrl, credential })`. Throws `invalid_input` for a
-   * credential or options that are none.
+   * API key. Its twin for another process is `createClient({ baseUrl, credential })`. Throws `invalid_input` for a wrong
+   * credential or wrong options.
    */
   readonly client: MakeClient
   // The host's own calls. They skip authorization, because the host is the authority; nothing else does.
@@ -48,7 +48,7 @@ export interface ControlPlane extends AsyncDisposable {
   readonly people: People
   /** Sessions of the API: begun for people of `people` or with an id token, and ended. */
   readonly sessions: Sessions
-  /** Who calls, by a credential of the API. The caller then says what the credential may do. */
+  /** Finds the caller by a credential of the API. The caller's `require` checks the rights of the credential. */
   readonly authenticate: Authenticate
   /** Whether the rules of a project admit an address. */
   readonly ipAllowlist: IpAllowlist
@@ -59,8 +59,8 @@ export interface ControlPlane extends AsyncDisposable {
   /** Runs calls inside a database transaction of the host. */
   readonly transaction: InTransaction
   /**
-   * Ends it in order: new requests are refused, streams are told to reconnect, calls in flight finish, operations are given
-   * back, connections are closed. Every call returns the same promise.
+   * Ends the control plane in order: new requests are refused, streams are told to reconnect, calls in flight finish,
+   * operations are given back, connections are closed. Every call returns the same promise.
    */
   readonly close: () => Promise<void>
 }
@@ -93,7 +93,7 @@ export interface Started {
   readonly run: Run
 }
 
-/** As `createControlPlane`, for what stands on the core: `narthex/testing`. */
+/** As `createControlPlane`, for modules that build on the core: `narthex/testing`. */
 export const startControlPlane = async (options: ControlPlaneOptions): Promise<Started> => {
   checkOptions(options)
   const basePath = readBasePath(options.basePath ?? "")

@@ -16,7 +16,7 @@ export type { SimulatedFollow, SimulatedFollowing, SimulatedSubscriber } from ".
 export interface SimulateOptions extends Omit<ControlPlaneOptions, "computes" | "identity" | "storage"> {
   /** Two simulations with one seed choose the same faults and ids. Default: 1. */
   readonly seed?: number
-  /** What goes wrong, and how often; what is left out is as in `defaultFaults` of `@narthex/core/testing`. */
+  /** The faults, and how often each occurs; left out: as in `defaultFaults` of `@narthex/core/testing`. */
   readonly faults?: Partial<Faults>
 }
 
@@ -26,7 +26,7 @@ export interface SimulatedControlPlane extends ControlPlane {
    * step at most, which is 1/60 of the time unless given; loops rest for up to four while nothing happens, unless it is.
    */
   readonly advance: (time: Duration.Input, step?: Duration.Input) => Promise<void>
-  /** What the clock shows. It stands still until `advance`. */
+  /** The time of the clock, which stands still until `advance`. */
   readonly now: () => Date
   /** Begins a session of the person with this verified address. The first one makes the account. */
   readonly signIn: (email: string) => Promise<SessionJson>
@@ -86,7 +86,7 @@ export const simulate = async (given: SimulateOptions = {}): Promise<SimulatedCo
     computes: Layer.provide(parts.computes, inWorld),
     identity: Layer.provide(parts.identity, inWorld)
   })
-  // What is not an object of options is the control plane's to refuse.
+  // The control plane refuses options that are no object.
   const client: ControlPlane["client"] = (credential, rest = {}) =>
     plane.client(credential, isRecord(rest) ? { retries: false, ...rest } : rest)
   const inTime = <A>(use: (time: SimulatedTime["Service"]) => Effect.Effect<A>) =>

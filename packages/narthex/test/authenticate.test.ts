@@ -1,4 +1,4 @@
-/** What an authentication costs, in steps of Effect's interpreter: a number that does not depend on the machine. */
+/** The cost of an authentication, in steps of Effect's interpreter: a number that does not depend on the machine. */
 import { assert, it } from "@effect/vitest"
 import { ApiKeys, Authentication, CredentialStore, KeyDigester, People, Sessions } from "@narthex/core"
 import { Effect, Exit, References } from "effect"

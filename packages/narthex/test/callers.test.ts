@@ -37,7 +37,7 @@ const first = async <A>(items: AsyncIterable<A>) => {
 const signedIn = async (cp: ControlPlane) =>
   cp.client(await cp.sessions.start(await cp.people.ensure({ subject: "ada" })))
 
-/** What a program without types may pass. */
+/** An argument that a program without types may pass. */
 const wrong = (value: unknown) => value as never
 
 const calls: Readonly<Record<string, Call>> = {

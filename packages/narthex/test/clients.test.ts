@@ -6,7 +6,7 @@ import { makeClients } from "../src/host/clients.ts"
 import { createControlPlane, isNarthexError } from "../src/index.ts"
 import { simulate } from "../src/testing.ts"
 
-/** What TypeScript would refuse is what is tested. */
+/** The arguments of these tests have types that TypeScript refuses. */
 // biome-ignore lint/suspicious/noExplicitAny: see above.
 type Untyped = any
 
@@ -63,7 +63,7 @@ describe("a client in the process", () => {
       return new Response(null, { status: 503 })
     }
     const make = makeClients(busy, "", { retries: false })
-    // What a program without types passes.
+    // A program without types may pass this.
     const options = { retries: undefined } as unknown as Parameters<typeof make>[1]
     assert.isTrue(
       isNarthexError(

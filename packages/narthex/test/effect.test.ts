@@ -48,7 +48,7 @@ describe("the control plane as layers", () => {
         [null, "options: expected an object"]
       ]
       for (const [wrong, says] of wrongs) {
-        // What a program without types passes.
+        // A program without types may pass this.
         const routes = ControlPlane.layerHttp(wrong as HttpOptions)
         const mounted = HttpRouter.toHttpEffect(Layer.provide(routes, ControlPlane.layer({ runner: false })))
         const failure = yield* Effect.flip(Effect.asVoid(Effect.scoped(mounted)))

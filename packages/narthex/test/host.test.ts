@@ -136,7 +136,7 @@ describe("callers", () => {
     withControlPlane(async (cp) => {
       const { session } = await signedIn(cp)
       const owner = await cp.authenticate(session.access_token)
-      // What JavaScript passes; the types find both only in some configurations.
+      // JavaScript may pass both targets; the types refuse them only in some configurations.
       const misspelt: object = { projectId: "prj-01" }
       const missing: object = { project_id: undefined }
       for (const target of [misspelt, missing])

@@ -52,7 +52,7 @@ describe("a session of the host's own", () => {
       assert.isTrue(isNarthexError(refused) && refused.code === "sign_in_required", String(refused))
     }))
 
-  it("its requests act with one session, which the host's sign-out ends for requests and for streams", () =>
+  it("requests of a host's session act with one session, which the host's sign-out ends, with its streams", () =>
     withHost(async (cp, person) => {
       const get = (path: string, cookie = `${person}/1`) => cp.fetch(asked(path, cookie))
       assert.strictEqual((await (await get("/v1/auth/whoami")).json()).user.id, person)
@@ -102,7 +102,7 @@ describe("a session of the host's own", () => {
         for (const headers of [{ "sec-fetch-site": "same-origin" }, { origin }])
           assert.strictEqual(await outcome(inProcess(project(headers))), 201)
         assert.strictEqual(await outcome(overNode(project({ origin: own }))), 201)
-        // What only reads is safe, and a browser keeps its answer from the other site.
+        // A request that only reads is safe, and a browser keeps its answer from the other site.
         const read = asked("/v1/projects", `${person}/1`, { headers: { "sec-fetch-site": "cross-site" } })
         assert.strictEqual(await outcome(cp.fetch(read)), 200)
       } finally {
@@ -144,7 +144,7 @@ describe("a session of the host's own", () => {
 
   it("an id without a character is no session, and is refused before anything has run", () =>
     withHost(async (cp, person) => {
-      // What a program without types passes, too.
+      // A program without types may return these, too.
       const wrong: ReadonlyArray<{ readonly person: string; readonly id: string }> = [
         { person, id: "" },
         JSON.parse(`{ "person": "${person}" }`),

@@ -1,4 +1,4 @@
-/** What an editor shows of the client and the control plane (docs/design/client.md L1). */
+/** Texts of the client and the control plane in an editor (docs/design/client.md L1). */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { createClient } from "@narthex/api"
 import { LanguageServer } from "../../../test/support/LanguageServer.ts"
@@ -15,7 +15,7 @@ const setUp = [
 let server: LanguageServer
 let programs = 0
 
-/** What an editor shows for the last name of each expression. */
+/** The text that an editor shows for the last name of each expression. */
 const hovers = async (expressions: ReadonlyArray<string>) => {
   programs += 1
   const shown = await server.hovers(`packages/narthex/test/program${programs}.ts`, [...setUp, ...expressions])
@@ -31,7 +31,7 @@ const withoutText = (shown: ReadonlyMap<string, string>) =>
 /** `name.member` of each function and object. */
 const membersOf = (name: string, value: object) => Object.keys(value).map((member) => `${name}.${member}`)
 
-describe("what an editor shows", () => {
+describe("texts in an editor", () => {
   beforeAll(async () => {
     server = await LanguageServer.start()
   })

@@ -245,7 +245,7 @@ describe("the address of a client", () => {
 describe("a handler that gets something else than request and response of Node", () => {
   it("a handler refuses what is no request and no response of Node with a sentence that names it", () =>
     withControlPlane({}, async (cp) => {
-      // What a program without types passes.
+      // A program without types may pass anything.
       const node = cp.node as (...given: ReadonlyArray<unknown>) => void
       const request = Object.assign(new IncomingMessage(new Socket()), { url: "/v1/regions", method: "GET" })
       const response = new ServerResponse(request)

@@ -185,7 +185,7 @@ describe("the options of a control plane", () => {
     ]
     const said: Array<string> = []
     for (const [wrong, says] of wrongs) {
-      // What a program without types passes.
+      // A program without types may pass these.
       const options = wrong as ControlPlaneOptions
       const plane = createControlPlane(options === null ? options : { log: "off", ...options })
       const failure: unknown = await plane.then(

@@ -27,7 +27,7 @@ process.exit(0)
 `
 
 describe("the README", () => {
-  it("its first program makes a key, is refused, revokes it and receives an event, in at most 25 lines without Effect", async () => {
+  it("the first program makes a key, is refused, revokes it and receives an event, in at most 25 lines without Effect", async () => {
     assert.isAtMost(first.trimEnd().split("\n").length, 25)
     assert.notInclude(first, "effect")
     assert.strictEqual(await printed(first), "scope_insufficient\ninvalid_token\noperation.updated.v1\n")
@@ -40,7 +40,7 @@ describe("the README", () => {
     )
   })
 
-  it("its lines that install name every package that the program below them imports", () => {
+  it("the lines that install name every package that the program below them imports", () => {
     const lines = textsIn("sh").map((text) => {
       const [, names = ""] = /^(?:npm init -y --init-type=module\n)?npm install (.+)\n$/.exec(text) ?? assert.fail(text)
       return names.split(" ")

@@ -40,7 +40,7 @@ describe("the routes of a control plane", () => {
     assert.strictEqual((await answer).status, 200)
   })
 
-  it("that reports of proxies can be received is recorded before the first request", async () => {
+  it("an instance records that it can receive reports of proxies before the first request", async () => {
     const recorded = Promise.withResolvers<void>()
     const Noting = Layer.effect(
       EndpointStore,

@@ -74,7 +74,7 @@ describe("a simulated control plane", () => {
     const dropped = Number(overflow?.data["dropped"])
     assert.isAbove(dropped, 0)
 
-    // It comes back with the id of the overflow, and has every event that it did not miss.
+    // The slow reader comes back with the id of the overflow, and gets every later event.
     const again = await world.follow(session, { last_event_id: overflow?.id ?? "" })
     await paid(150, 153)
     assert.deepStrictEqual(numbersOf(again), range(read.length + dropped, 153))
@@ -145,7 +145,7 @@ describe("a simulated control plane", () => {
       [{ seeds: 7 }, /^seeds: there is no such option/]
     ]
     for (const [wrong, says] of wrongs) {
-      // What a program without types passes.
+      // A program without types may pass these.
       const failure: unknown = await simulate(wrong as object).catch((error: unknown) => error)
       if (!isNarthexError(failure)) return assert.fail(`It was accepted: ${JSON.stringify(wrong)}`)
       assert.strictEqual(failure.code, "invalid_options")

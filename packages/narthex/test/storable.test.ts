@@ -75,7 +75,7 @@ describe("text that storage cannot hold", { timeout: 120_000 }, () => {
       }
     }))
 
-  it("what identifies, names or reports is refused, and the sentence names the member", () =>
+  it("a text that identifies, names or reports something is refused, and the sentence names the member", () =>
     onEach(async (cp, name) => {
       const person = await cp.people.ensure(ada)
       const session = await cp.sessions.start(person)

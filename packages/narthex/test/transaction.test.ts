@@ -103,7 +103,7 @@ describe("events of the host", () => {
       }
       const live = following()
       await live.next("connected")
-      // Those of the organization and of another project are not on the project's stream.
+      // Events of the organization and of another project are not on the project's stream.
       for (const project_id of [null, other.id, project.id]) await publish(1, project_id)
       await publish(2)
       const first = await live.next("event")

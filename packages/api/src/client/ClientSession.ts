@@ -53,7 +53,7 @@ const failOnStatus = (response: HttpClientResponse.HttpClientResponse) =>
         })
       )
 
-/** What the client keeps: the token it was given, then answers. */
+/** The session that the client keeps: the token of its options, later the newest answer. */
 type Kept = Pick<ClientSession, "access_token"> | SessionAnswer
 
 /** `http` adds the base URL and headers; `retries`: `undefined` sends a refresh once. */
@@ -73,7 +73,7 @@ export const makeClientTokens = <E extends HttpClientError.HttpClientError>(
   const first: Kept = { access_token }
   const keeper = makeSessionKeeper({
     first,
-    // It is no part of the call that began it: neither its headers nor its attempt are the refresh's.
+    // A refresh serves all calls, so the headers and the attempt of the call that began it do not apply.
     refresh: ({ access_token: used }: Kept) =>
       (retries === undefined ? attempt(used) : resent(retries, true, attempt(used))).pipe(
         Effect.provideService(ClientHeaders, {}),

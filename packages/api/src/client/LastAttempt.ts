@@ -1,6 +1,6 @@
 /**
- * What a call saw of its last attempt: the request, and the head of its answer. The typed failures of a call do not
- * carry it, and the decision about a retry needs it.
+ * The last attempt of a call: the request, and the head of its answer. The decision about a retry needs both, and the
+ * typed failures of a call do not carry them.
  */
 import { Context } from "effect"
 import type { HttpClientRequest, HttpClientResponse } from "effect/http"

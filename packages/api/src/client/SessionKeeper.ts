@@ -22,14 +22,14 @@ export interface SessionKeeper<Session, Failure = never, Needs = never> {
     presented: Session,
     isStale: (newest: Session) => boolean
   ) => Effect.Effect<Session, Failure, Needs>
-  /** Runs a call whose answer is a new session, and continues with it. `undefined`: the answer is none. */
+  /** Runs a call whose answer is a new session, and continues with it. `undefined`: the answer has no session. */
   readonly adopting: <A, E, R>(
     call: Effect.Effect<A, E, R>,
     sessionOf: (answer: A) => Session | undefined
   ) => Effect.Effect<A, E, R>
 }
 
-/** The lock that the running call holds already: of one keeper, and others have their own. */
+/** The lock that the running call holds already. Each keeper has its own lock. */
 const HeldLock = Context.Reference<Semaphore.Semaphore | undefined>("@narthex/api/client/HeldLock", {
   defaultValue: () => undefined
 })

@@ -48,9 +48,9 @@ const takesKey = (endpoint: HttpApiEndpoint.Top): boolean =>
   (endpoint.middlewares as ReadonlySet<unknown>).has(PolicyCheck) &&
   !Context.get(endpoint.annotations, NotReplayed)
 
-/** What is known of a failed attempt. */
+/** The facts about a failed attempt that decide on a retry. */
 export interface FailedAttempt {
-  /** Of the answer; `undefined`: none arrived, or it broke off. */
+  /** The status of the answer; `undefined`: no answer arrived, or it broke off. */
   readonly status: number | undefined
   readonly code: string | undefined
   /** Milliseconds. */

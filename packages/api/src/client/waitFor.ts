@@ -45,7 +45,7 @@ const isKnown = Schema.is(OperationStatus)
 /** A final status is never left, also one that this version does not know. */
 const isOver = ({ finished_at }: Operation) => finished_at !== null
 
-/** What an item of a stream says about the operation: nothing, that it may have changed, or its final status. */
+/** Reads from an item of a stream that the operation may have changed, or its final status. */
 const about = (item: StreamItem, id: string): "nothing" | "changed" | OperationStatus => {
   if (item._tag === "Connected" || item._tag === "Gap" || item._tag === "Overflow") return "changed"
   if (item._tag !== "Event" || item.envelope.data["operation_id"] !== id) return "nothing"
@@ -65,7 +65,7 @@ export const waitFor = (
   { id, project_id, status }: AwaitedOperation,
   { onRead, timeout = "5 minutes" }: WaitOptions = {}
 ) => {
-  // Both come from an answer of the API, and are looked up there again.
+  // The ids come from an answer of the API, and the API checks them again.
   const params = { project_id: project_id as ProjectId, operation_id: id as OperationId }
   let last: Operation | undefined
   const noted = ({ operation }: { readonly operation: Operation }) => {

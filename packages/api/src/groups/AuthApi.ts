@@ -47,7 +47,7 @@ export const Whoami = Schema.Struct({
 }).annotate({ identifier: "Whoami" })
 export type Whoami = typeof Whoami.Type
 
-/** What the pages of a person begin with. `projects` is there where the query asks for it. */
+/** The data that every page for a person needs. `projects` is there where the query asks for it. */
 export const Account = Schema.Struct({
   user: UserProfile,
   organization: ActiveOrganization,
@@ -75,7 +75,7 @@ export const Exchange = Schema.Struct({
   nonce: optionalNullable(Schema.String)
 })
 
-/** What people may do with their own sessions, pending accounts and former members too. */
+/** The policy of a person's own sessions, also for pending accounts and former members. */
 const ownSessions = session({ pending: true, ex_member: true })
 
 export class AuthApi extends HttpApiGroup.make("auth")

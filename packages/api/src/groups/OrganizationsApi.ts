@@ -17,14 +17,14 @@ import { CredentialRecord } from "./BranchesApi.ts"
 
 /**
  * The name of a role that can be granted: a built-in one, or one that a host declares (docs/design/authorization.md Z46).
- * Which roles exist is the service's to say.
+ * The service checks that the role exists.
  */
 export const GrantedRole = Schema.String.check(Schema.isPattern(roleName))
 
 /** Confirms a change by which the caller loses rights. */
 const confirmation = { confirm_self_lockout: Schema.optionalKey(Schema.String) }
 
-/** What a removal does with the database credentials of the member. Another value than these is refused. */
+/** The query of a removal. Another value of `hand_over_credentials` than these is refused. */
 const removal = { ...confirmation, hand_over_credentials: Schema.optionalKey(Schema.Literals(["true", "false"])) }
 
 /** Whether the query confirms that the caller may lose rights. */

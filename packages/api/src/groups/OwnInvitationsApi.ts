@@ -9,8 +9,8 @@ import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 
 /**
- * Invitations are the person's, not the organization's, so no role is needed. Of keys, `read_write` ones of an
- * organization pass: the command line acts through one (docs/design/authorization.md Z44).
+ * Invitations are the person's, not the organization's, so no role is needed. A `read_write` key of an organization
+ * passes, because the command line acts through one (docs/design/authorization.md Z44).
  */
 const own: CredentialPolicy = { ...self, effect: "admin", reach: "organization", agent: "never" }
 const invitation = { invitation_id: InvitationId }

@@ -1,6 +1,6 @@
 /**
- * Who may call an endpoint, as sentences made from its policy: which credential, which permission and the roles that
- * have it, which capability and scope of an API key (docs/design/authorization.md).
+ * Sentences about the callers of an endpoint, made from its policy: which credential, which permission and the roles
+ * that have it, which capability and scope of an API key (docs/design/authorization.md).
  */
 import {
   type Capability,

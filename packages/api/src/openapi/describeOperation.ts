@@ -26,7 +26,7 @@ import { exampleOf } from "./exampleOf.ts"
 import { isJson, isList, type Json, membersOf } from "./Json.ts"
 import { parameterCatalog } from "./parameterCatalog.ts"
 
-/** What the annotations of an endpoint say about its call. */
+/** The rules of a call, read from the annotations of its endpoint. */
 const factsOf = (endpoint: HttpApiEndpoint.Top) => {
   const { annotations, method } = endpoint
   const policy = policyOf({ annotations })
@@ -73,7 +73,7 @@ const idempotencyKey: Json = { name: "Idempotency-Key", in: "header", required: 
 
 const json = "application/json"
 
-/** The body. One that may be missing is not required, instead of being `null`. */
+/** The body. An optional body is not required, instead of being `null`. */
 const requestBody = (schemas: Json, id: string, body: Json): Json => {
   const content = isJson(body["content"]) ? body["content"] : {}
   const media = isJson(content[json]) ? content[json] : {}

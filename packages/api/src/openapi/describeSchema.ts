@@ -1,7 +1,7 @@
 /**
  * A schema of the OpenAPI document with the texts of `memberCatalog`, formats of times and patterns of ids.
  *
- * It also removes what says nothing: the bounds of safe integers, and a minimal length where there is a pattern.
+ * Redundant bounds are removed: those of safe integers, and a minimal length where there is a pattern.
  */
 import type { MemberEntry } from "@narthex/core"
 import { idForms } from "../schemas/IdForms.ts"

@@ -1,4 +1,4 @@
-/** What the OpenAPI document says about the whole API: its title page, servers, credentials, headers, and the order of its groups. */
+/** Parts of the OpenAPI document about the whole API: title page, servers, credentials, headers, and the order of the groups. */
 import type { Json } from "./Json.ts"
 
 /** Markdown. */

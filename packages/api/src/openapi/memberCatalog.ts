@@ -1,6 +1,6 @@
 /**
- * What each member of the bodies means, with an example: the OpenAPI document, the reference and the examples of all bodies
- * are made from it. A member says it at its schema (`means` of the core); the tables have those that do not.
+ * The meaning of each member of the bodies, with an example. The OpenAPI document, the reference and the examples of all
+ * bodies are made from it. A member has its entry at its schema (`means` of the core), or else in these tables.
  *
  * A key is a member's name, or `Owner.member` where the member means something special there. The owner is a named
  * schema (`Branch`), `Problem` for all problems, the id of an operation for the members of its body (`projects.create`),
@@ -22,12 +22,12 @@ export const memberCatalog: Readonly<Record<string, MemberEntry>> = {
 
 let declared: ReadonlyMap<string, MemberEntry> | undefined
 
-/** What the member says at its schema. */
+/** The entry of a member at its schema. */
 export const declaredEntry = (owner: string, member: string): MemberEntry | undefined => {
   declared ??= declaredMembers()
   return declared.get(`${owner}.${member}`)
 }
 
-/** The entry of a member: what it says at its schema, else its own at this owner, else that of its name. */
+/** The entry of a member: at its schema, else at this owner in the tables, else under its name alone. */
 export const memberEntry = (owner: string, member: string): MemberEntry | undefined =>
   declaredEntry(owner, member) ?? memberCatalog[`${owner}.${member}`] ?? memberCatalog[member]

@@ -30,7 +30,7 @@ const problemOf = (schema: Json): ProblemCode | undefined => {
   return typeof value === "string" && Object.hasOwn(problemCatalog, value) ? (value as ProblemCode) : undefined // an own key
 }
 
-/** What every problem has when the server sends it. */
+/** Members of every problem that the server sends. */
 const alwaysSent = ["type", "title", "status", "detail", "code", "request_id"]
 
 const describedSchema = (name: string, schema: Json): Json => {

@@ -1,5 +1,5 @@
 /**
- * What each parameter of path, query and header means, with an example: one row per name. A row of `operation id.name`
+ * The meaning of each parameter of path, query and header, with an example: one row per name. A row of `operation id.name`
  * is for that call alone.
  */
 import { exampleIds as ids } from "@narthex/core"

@@ -1,4 +1,4 @@
-/** What each named schema of the OpenAPI document is, one row per name. Problems have theirs in `problemCatalog`. */
+/** Descriptions of the named schemas of the OpenAPI document, one row per name. Problems have theirs in `problemCatalog`. */
 export const schemaCatalog: Readonly<Record<string, string>> = {
   Account: "A person, the organization that their session acts in, and what else is theirs.",
   ActiveOrganization: "The organization that a credential acts in.",

@@ -12,7 +12,7 @@ interface ClientFailure {
   readonly next: string
 }
 
-/** What goes wrong without a refusal. Codes are stable, like those of `problemCatalog`. */
+/** Failures of a call that are no refusals. Codes are stable, like those of `problemCatalog`. */
 export const clientFailures = {
   unreachable: {
     title: "The API cannot be reached.",
@@ -60,20 +60,20 @@ export interface NarthexErrorMembers<Code extends string = string> {
 
 export class NarthexError<Code extends string = string> extends Error {
   override readonly name = "NarthexError"
-  /** What programs compare. */
+  /** The stable code of the error, for programs to compare. */
   readonly code: Code
   /**
    * The HTTP status of the answer. It is 0 where nothing was answered, as for `invalid_input`, which has sent nothing: no
    * server may answer with it, so answer 500 then.
    */
   readonly status: number
-  /** What happened: the same sentence for every error with this code. */
+  /** A short summary: the same sentence for every error with this code. */
   readonly title: string
   /** A sentence for a person, with what to do next. It is also the `message`. */
   readonly detail: string
   /** The method that failed, such as `projects.get`; `undefined` for errors that no call has thrown. */
   readonly call: string | undefined
-  /** What to report to the operator, if the server answered. */
+  /** The id to report to the operator, if the server answered. */
   readonly requestId: string | undefined
   /** How long the server asks to wait before the next attempt, in milliseconds. */
   readonly retryAfter: number | undefined

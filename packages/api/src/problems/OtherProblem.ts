@@ -33,7 +33,7 @@ export const ProblemBody = Schema.fromJsonString(
   })
 )
 
-/** Reads the problem from a refusal; a body that is none becomes code `unknown`. */
+/** Reads the problem from a refusal; any other body becomes code `unknown`. */
 export const readProblem = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<OtherProblem, HttpClientError.HttpClientError> =>

@@ -25,7 +25,7 @@ const problem = <
   return [tag, { type, status, title }, { ...members, ...fields }] as const
 }
 
-/** What the call requires, and what the credential holds. */
+/** The right that the call requires, and the right that the credential has. */
 const rights = {
   required: Schema.optionalKey(Schema.NullOr(Schema.String)),
   held: Schema.optionalKey(Schema.NullOr(Schema.String))

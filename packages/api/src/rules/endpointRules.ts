@@ -95,15 +95,15 @@ export const locationOf = (template: string, params: Record<string, string | und
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-/** What the answer of a success is, for the OpenAPI document; by status where there are several. */
+/** The description of a successful answer, for the OpenAPI document; by status where there are several. */
 export const Answer = Context.Reference<string | Readonly<Record<number, string>>>("@narthex/api/Answer", {
   defaultValue: () => ""
 })
 
-/** What `endpointRules` makes annotations of; each member is documented at its annotation. */
+/** Options of `endpointRules`; each member is documented at its annotation. */
 export interface EndpointRules {
   readonly summary: string
-  /** What the call does. Who may call it, how often, and whether it can be repeated is derived from the other members. */
+  /** The effect of the call. Its callers, limits and retries are described from the other members. */
   readonly text: string
   readonly answer: string | Readonly<Record<number, string>>
   /** Unknown members of the body are refused, because ignoring one could grant something. */

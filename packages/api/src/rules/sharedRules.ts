@@ -1,5 +1,5 @@
 /**
- * What all groups of the contract share: middleware, and how strictly requests are read.
+ * Rules of all groups of the contract: middleware, and how strictly requests are read.
  *
  * Unknown headers are ignored, because every request carries headers that no endpoint declares.
  */

@@ -1,7 +1,7 @@
-/** What an answer holds in addition where the query asks for it (docs/design/api.md A28). */
+/** The parameter `include`: parts of an answer that the query asks for (docs/design/api.md A28). */
 import { Schema, SchemaTransformation } from "effect"
 
-/** Names separated by commas. One that this version does not know is ignored, as an unknown parameter is. */
+/** Names separated by commas. An unknown name is ignored, as an unknown parameter is. */
 export const includeOf = <const Name extends string>(...names: ReadonlyArray<Name>) =>
   Schema.optionalKey(
     Schema.String.pipe(

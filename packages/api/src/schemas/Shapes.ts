@@ -40,7 +40,7 @@ export const created = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApiS
 /** An answer with status 202. */
 export const accepted = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApiSchema.status(202))
 
-/** These values, or one that this version does not know yet. */
+/** The known values, or a text that only a newer version knows. */
 const open = <S extends Schema.Top & { readonly Type: string; readonly Encoded: string }>(known: S) =>
   Schema.Union([known, Schema.String])
 

@@ -3,7 +3,7 @@
 const units = ["B", "kB", "MB", "GB", "TB", "PB"] as const
 
 /**
- * In the largest unit of the SI (1 kB = 1000 B) of which it is one or more, with one decimal: `33.2 MB`.
+ * The size in the largest SI unit (1 kB = 1000 B) that makes the number at least 1, with one decimal: `33.2 MB`.
  *
  * Pitfall: choosing the unit before rounding. 999,960 bytes would be 1000.0 kB.
  */

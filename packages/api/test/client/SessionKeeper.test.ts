@@ -90,7 +90,7 @@ describe("a keeper of a session", () => {
       )
       yield* b.asked
       const outside = yield* Effect.forkChild(b.renewed, { startImmediately: true })
-      // Its refresh would begin here.
+      // Without the shared refresh, `outside` would begin one here.
       yield* Effect.yieldNow
       yield* b.answer
       yield* Fiber.join(switched)

@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { createClient, isNarthexError } from "@narthex/api"
 import { within } from "../../../../test/harness/eventually.ts"
 
-/** What TypeScript would refuse is what is tested. */
+/** The arguments of these tests have types that TypeScript refuses. */
 // biome-ignore lint/suspicious/noExplicitAny: see above.
 type Untyped = any
 

@@ -36,7 +36,7 @@ type Underived = {
   }[keyof Client[G]]
 }[keyof Client]
 
-/** What calls resolve to by their schemas. */
+/** The values that calls resolve to, derived from their schemas. */
 type Derived = {
   [G in Groups as HttpApiGroup.Identifier<G>]: {
     [M in keyof G["endpoints"]]: G["endpoints"][M] extends Endpoints ? OutputOf<G["endpoints"][M]> : never

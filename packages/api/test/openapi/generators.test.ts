@@ -1,9 +1,9 @@
-/** What generators of clients and of pages read in the OpenAPI document. */
+/** Parts of the OpenAPI document that generators of clients and of pages rely on. */
 import { assert, describe, it } from "@effect/vitest"
 import type { Json } from "../../src/openapi/Json.ts"
 import { allMembers, document, list, object, operationOf, operations } from "./described.ts"
 
-describe("what generators read in the OpenAPI document", () => {
+describe("the OpenAPI document for generators", () => {
   it("the security schemes are spelled bearer, in small letters", () => {
     for (const scheme of Object.values(document.components.securitySchemes))
       assert.deepInclude(scheme, { type: "http", scheme: "bearer" })

@@ -1,7 +1,7 @@
 /**
  * `narthex ip-allow list|add|remove|reset|check|refusals`.
  *
- * Pitfall: reading the list, changing it and writing it back. That loses concurrent changes; each change is one call.
+ * Pitfall: reading the list, changing it and writing it back. Concurrent changes would be lost; each change is one call.
  * Pitfall: removing the last rule without a warning. An empty list allows every address.
  */
 import { type Cidr, Label, type NarthexClient, type ProjectId, parseCidrOrAddress } from "@narthex/api"

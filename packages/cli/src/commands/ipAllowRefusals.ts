@@ -16,7 +16,7 @@ import { reporting } from "../output/reporting.ts"
 import { instant, rows } from "../output/table.ts"
 import { noteMore } from "../tables/noteMore.ts"
 
-/** What to do about a client that no rule covered. A failure of the check costs the advice, not the list. */
+/** Advice on a client that no rule covered. A failure of the check costs the advice, not the list. */
 const adviceOn = Effect.fnUntraced(
   function* ({ api }: NarthexClient["Service"], project_id: ProjectId, address: string) {
     const { allowed } = yield* api.ipAllow.check({ params: { project_id }, query: { address } })

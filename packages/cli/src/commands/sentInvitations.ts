@@ -27,7 +27,7 @@ const invitationFacts = (invitation: Invitation) =>
     ["expires", instant(invitation.expires_at)]
   )
 
-/** What `invitation list --sent` does. */
+/** Runs `invitation list --sent`. */
 export const listSent = Effect.gen(function* () {
   const output = yield* Output
   const api = yield* (yield* Connection).authenticated

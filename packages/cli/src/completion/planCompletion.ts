@@ -1,5 +1,5 @@
 /**
- * What may stand at the cursor of a command line that is being typed (docs/design/cli.md C34): words of the grammar, or
+ * Completions at the cursor of a command line that is being typed (docs/design/cli.md C34): words of the grammar, or
  * names of a kind, which are looked up. Pure.
  */
 import type { Completions } from "effect/cli"
@@ -17,9 +17,9 @@ export type Plan =
   | {
       readonly _tag: "Names"
       readonly kind: NameKind
-      /** What is typed of the name. */
+      /** The typed part of the name. */
       readonly typed: string
-      /** What stands before the name in the same word: `--project=`. */
+      /** The text before the name in the same word: `--project=`. */
       readonly before: string
       /** `--project` and `--context` of the line. */
       readonly project: string | undefined

@@ -2,7 +2,7 @@
  * The HTTP client of the process, on `node:http`: that of `fetch` takes longer to load than the rest of the command
  * line.
  *
- * It follows redirects as `fetch` does: without the credential where the origin changes. The connection and the head of
+ * Redirects are followed as by `fetch`: without the credential where the origin changes. The connection and the head of
  * the response have bounds (docs/design/cli.md C41); a body has none, because streams are silent for long.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
@@ -86,7 +86,7 @@ const followable = (response: HttpClientResponse.HttpClientResponse) => {
   return Effect.succeed(response)
 }
 
-/** What `followRedirects` returns at its limit. */
+/** Fails for the redirect that `followRedirects` returns at its limit. */
 const notRedirected = (response: HttpClientResponse.HttpClientResponse) =>
   isRedirect(response)
     ? unreachable(response.request, `more than ${mostRedirects} redirects`)

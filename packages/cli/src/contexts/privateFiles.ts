@@ -5,8 +5,8 @@
  * 4. Rename it to its final name. 5. Sync the folder.
  *
  * Pitfall: setting the mode after the rename. Until then, other users can open the file, so step 2 sets the mode.
- * The file, or its folder, may be a symbolic link of the person, as files of a dotfiles repository are: the target is
- * what is written, and the link stays. The temporary file lies beside the target, so that the rename replaces it.
+ * The file, or its folder, may be a symbolic link of the user, as files of a dotfiles repository are. The target is
+ * written, and the link stays. The temporary file lies beside the target, so that the rename replaces it.
  */
 import { randomBytes } from "node:crypto"
 import {
@@ -109,7 +109,7 @@ export const writePrivate = (link: string, text: string): void => {
   syncFolder(folder)
 }
 
-/** Returns whether there was a file. Of a symbolic link, the target is removed too, because it has the secrets. */
+/** Returns whether there was a file. The target of a symbolic link is removed too, because it has the secrets. */
 export const removePrivate = (path: string): boolean => {
   const target = targetOf(path)
   removeLeftovers(target)

@@ -19,8 +19,8 @@ interface Change {
 }
 
 /**
- * Where the waiting fails or is interrupted, the answer is that of the change. So it is where the present state cannot
- * be read; the operations have succeeded by then, and so does the command.
+ * If the waiting fails or is interrupted, the answer is that of the change. The same holds if the present state cannot be
+ * read; the operations have succeeded by then, and so does the command.
  */
 export const followChange = Effect.fn("followChange")(function* <A extends Change>(
   api: AuthenticatedApi,

@@ -44,7 +44,7 @@ export const agrees = Effect.fn("agrees")(function* (effect: string) {
     Effect.catch(() => Effect.succeedNone),
     Effect.onInterrupt(() => output.endLine)
   )
-  // What follows has a line of its own.
+  // The output that follows begins on its own line.
   if (Option.isNone(line)) yield* output.endLine
   return Option.exists(line, (text) => /^y(es)?$/i.test(text.trim()))
 })

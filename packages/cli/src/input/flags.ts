@@ -35,8 +35,8 @@ const invalid = (option: string, kind: "flag" | "argument", value: string, expec
   new CliError.InvalidValue({ option, kind, value, expected })
 
 /**
- * An argument that names something: its id, name or address. None of these has white space around it, and text that was
- * pasted often does.
+ * An argument that names something: its id, name or address. White space around it is removed, because pasted text often
+ * has some.
  */
 export const pastedArgument = (name: string): Argument.Argument<string> =>
   Argument.map(Argument.String(name), (text) => text.trim())
@@ -93,7 +93,7 @@ export const endpointArgument = pastedArgument("endpoint").pipe(
   Argument.withDescription("The endpoint: its id or host, or the name of the branch that has only this one")
 )
 
-/** What a new Postgres role may do. */
+/** The access of a new Postgres role. */
 export const accessFlag = Flag.Literals("access", ["read_write", "read_only"]).pipe(
   Flag.withDescription("What the new Postgres role may do. Default: read_write"),
   Flag.withDefault("read_write")
@@ -101,7 +101,7 @@ export const accessFlag = Flag.Literals("access", ["read_write", "read_only"]).p
 
 const units: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. `NaN`: it is none. */
+/** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. `NaN`: no duration. */
 const parseDuration = (text: string): number => {
   const [, count, unit] = /^(\d{1,9})([smhdw]?)$/.exec(text.trim()) ?? []
   return Number(count) * (units[unit ?? ""] ?? Number.NaN)

@@ -22,7 +22,7 @@ const isSessionRequired = (failure: unknown): failure is SessionRequiredProblem 
 export interface ConsolePage {
   /** The path of the page, for the organization of the key. */
   readonly path: (org_id: string) => string
-  /** What the key may not do, as the subject of a sentence. */
+  /** The action that the key may not take, as the subject of a sentence. */
   readonly what: string
   readonly open: boolean
 }

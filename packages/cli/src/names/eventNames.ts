@@ -1,5 +1,5 @@
 /**
- * The names of the project and the branch of an event, for a person who reads them at a terminal. Each is asked for once.
+ * The names of the project and the branch of an event, for a person who reads them at a terminal. Each name is read once.
  * An object that is gone, or that the credential may not read, has none.
  */
 import { BranchId, type Envelope, type ProjectId } from "@narthex/api"

@@ -2,7 +2,7 @@
 
 export interface Nameable {
   readonly id: string
-  /** What a user may call it, the best name first. */
+  /** The names that a user may type for the object, the best one first. */
   readonly names: ReadonlyArray<string>
 }
 

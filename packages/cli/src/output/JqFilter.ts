@@ -10,7 +10,7 @@ import { NotFiltered } from "../failures/LocalFailure.ts"
 /** JSON to what the expression makes of it: strings without quotes, other values as JSON in one line each. */
 export type Filter = (json: string) => Effect.Effect<ReadonlyArray<string>, NotFiltered>
 
-/** Its exit code for an expression that it cannot compile. */
+/** The exit code of jq for an expression that does not compile. */
 const notCompiled = 3
 
 const load = Effect.promise(async () => (await import("jq-wasm/inline")).loadJq())

@@ -93,7 +93,7 @@ export class Output extends Context.Service<
         if (lines.length > 0) yield* foreign(lines.join("\n"))
       })
 
-      /** The members that were asked for. What no item has is `null`, with a warning. */
+      /** The members that the user chose. A member that no item has is `null`, with a warning. */
       const selected = Effect.fnUntraced(function* (body: unknown, fields: ReadonlyArray<string>) {
         if (fields.length === 0) return body
         const { known, missing, value } = selectFields(body, fields)

@@ -1,4 +1,4 @@
-/** The columns of the terminal on a stream; `undefined` if it is none. A window can change its size. */
+/** The columns of the terminal on a stream; `undefined`: the stream is no terminal. A window can change its size. */
 import { Context } from "effect"
 
 export const ScreenColumns = Context.Reference<() => number | undefined>("@narthex/cli/output/ScreenColumns", {

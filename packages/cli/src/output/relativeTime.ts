@@ -9,9 +9,9 @@ const day = 24 * hour
 const farthest = 60 * day
 
 /**
- * Both in milliseconds since 1970. A clock that is a little behind the server's does not show a future.
+ * `at` and `now` are milliseconds since 1970. A clock that is a little behind the server's does not show a future.
  *
- * Pitfall: rounding a future down. What was just created with `--ttl 8h` would expire in 7 h.
+ * Pitfall: rounding a future down. A branch just created with `--ttl 8h` would expire in 7 h.
  */
 export const relativeTime = (at: number, now: number): string => {
   const distance = Math.abs(at - now)

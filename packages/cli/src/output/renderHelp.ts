@@ -1,5 +1,5 @@
 /**
- * The help of a command (docs/design/cli.md C30): what it does, its usage, examples, subcommands in groups, its own
+ * The help of a command (docs/design/cli.md C30): its description, its usage, examples, subcommands in groups, its own
  * flags, and last the flags of every command, described in the help of `narthex` alone.
  */
 import { Option } from "effect"

@@ -1,6 +1,6 @@
 /**
- * `--json id,name`: the chosen members of a body. Of a list, the members of each item, as an array; else the members of
- * the body. A path such as `project.id` leads into an object.
+ * `--json id,name`: the chosen members of a body. A list gives an array with the members of each item, another body its
+ * own members. A path such as `project.id` leads into an object.
  *
  * Pitfall: refusing an unknown member. The body is known only after the call, which may have changed something.
  */

@@ -1,5 +1,5 @@
 /**
- * What a command shows to people. `renderTable` turns it into text, for a terminal or for a pipe.
+ * A table that a command shows to people. `renderTable` turns it into text, for a terminal or for a pipe.
  *
  * Pitfall: printing cells as they are. Labels and names come from other users, so control characters are escaped.
  */

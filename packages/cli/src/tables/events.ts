@@ -1,4 +1,4 @@
-/** What an event says, in a cell or a line. */
+/** The text of an event, for a cell or a line. */
 import type { Envelope } from "@narthex/api"
 import { DateTime } from "effect"
 import type { EventNames } from "../names/eventNames.ts"
@@ -12,7 +12,7 @@ const operationOf = ({ data }: Envelope) => {
     : undefined
 }
 
-/** Of an operation its action and status; of other events the data as JSON. */
+/** The action and status of an operation, or the data of any other event as JSON. */
 export const eventText = (event: Envelope): string => {
   const operation = operationOf(event)
   return operation === undefined

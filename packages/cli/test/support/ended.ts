@@ -1,4 +1,4 @@
-/** What a child process prints, and how it ends. */
+/** The output of a child process, and how it ends. */
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { within } from "../../../../test/harness/eventually.ts"
 

@@ -21,7 +21,7 @@ export const inAcme = Effect.fnUntraced(function* (options: ControlPlaneOptions 
     const { api_key, secret } = await client.apiKeys.create({ name })
     return { id: api_key.id, name, secret: secret ?? "" }
   }
-  /** What the console does when the user clicks Authorize. */
+  /** Calls the API as the console does when the user clicks Authorize. */
   const authorize = async (address: string, client: Client = acme.client) => {
     const {
       code_challenge = "",

@@ -1,7 +1,7 @@
 /**
  * A static answer that clients and caches keep: compressed once, and revalidated by `ETag` without a body.
  *
- * Both forms of a page have the same `ETag`, marked as weak, because they are the same page.
+ * The two forms of a page have one `ETag`, marked as weak, because they are the same page.
  */
 import { sha256 } from "@narthex/core"
 import { Effect } from "effect"

@@ -8,10 +8,10 @@ import { membersView, object, objects, text } from "./schemaView.ts"
 type Json = Readonly<Record<string, unknown>>
 
 export interface Guide {
-  /** The last part of its path. */
+  /** The last part of the guide's path. */
   readonly name: string
   readonly title: string
-  /** Its first paragraph, as HTML. */
+  /** The first paragraph of the guide, as HTML. */
   readonly summary: string
   /** The whole guide. */
   readonly html: string

@@ -44,7 +44,7 @@ export const typeOf = (schema: Json, root: string): string => {
   return [...types, ...(open ? ["…"] : [])].join(" | ")
 }
 
-/** The object that a value is, or that its items are; `undefined`: it is none, or a named one. */
+/** The schema of a value, or of its items, if it is an object without a name of its own; else `undefined`. */
 const inner = (schema: Json): Json | undefined =>
   partsOf(schema)
     .map((part) => (part["type"] === "array" ? object(part["items"]) : part))

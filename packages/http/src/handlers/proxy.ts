@@ -71,8 +71,8 @@ const addressIn = (text: string) => {
 }
 
 /**
- * What a proxy reports. A version that does not name itself does not count busy sessions and dates the last activity by
- * its own clock, which is not used: each of its sessions counts as busy.
+ * The report of a proxy's sessions. A proxy version that sends no `proxy_id` counts no busy sessions, and dates the last
+ * activity by its own clock. The time is not used, and each of its sessions counts as busy.
  */
 const reportOf = ({ endpoints, proxy_id, sequence }: ActivityPayload): ProxyReport => ({
   proxy_id: proxy_id ?? null,
@@ -90,7 +90,7 @@ const reportOf = ({ endpoints, proxy_id, sequence }: ActivityPayload): ProxyRepo
 
 const isReason = Schema.is(RefusalReason)
 
-/** What a proxy reports of refused clients. Entries that this version cannot read are left out, and the others count. */
+/** The report of a proxy's refused clients. Entries that this version cannot read are left out, and the others count. */
 const refusalsOf = ({ proxy_id, refusals, sequence }: RefusalsPayload): RefusalReport => ({
   proxy_id,
   sequence,

@@ -29,7 +29,7 @@ export class Limits extends Context.Service<
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, HttpServerRequest.HttpServerRequest>
     /** Fails when the calls of this credential are over their rate (docs/design/api.md A34). */
     readonly begin: (caller: AnyCaller) => Refusable
-    /** The same for a refresh, of which only the session is known, and not that it is still open. */
+    /** The same for a refresh. Only the id of its session is known, and the session may have ended. */
     readonly beginRefresh: (session: string) => Refusable
     /** Fails when the failed authentications of this address are over their rate. */
     readonly fail: (address: string) => Refusable

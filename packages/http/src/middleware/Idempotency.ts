@@ -4,12 +4,13 @@
  *
  * The handler runs in one transaction, and its answer is stored as the last statement of that transaction. So a process
  * that dies anywhere leaves either nothing or an effect with its answer: the key may be used again after the lease, or
- * replays. Refusals and failures have no effect, so their answers are stored afterwards. What a handler does in
- * `Transaction.afterCommit` is not part of the answer that is stored.
+ * replays. Refusals and failures have no effect, so their answers are stored afterwards. Work that a handler leaves to
+ * `Transaction.afterCommit` is not part of the stored answer.
  *
  * Answers are stored without their secrets: a replay of a creation shows `null` instead of the secret.
  *
- * Pitfall: a handler that waits for another process without `afterCommit`. That process does not see the transaction.
+ * Pitfall: a handler that waits for another process without `afterCommit`. The other process does not see the
+ * transaction.
  */
 import {
   IdempotencyConflictProblem,
@@ -46,7 +47,7 @@ interface Call {
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
-/** Where the calls of this process are stored, and what makes one commit of a handler and its answer. */
+/** The store of the answers, and the transaction that commits a handler together with its answer. */
 export interface Replays {
   readonly store: IdempotencyStore["Service"]
   readonly transaction: Transaction["Service"]
@@ -105,7 +106,7 @@ export const replayed = <E, R, E2, R2>(
     /** `false`: another attempt has begun. */
     const complete = (response: HttpServerResponse.HttpServerResponse) =>
       store.complete(call, begun.attempt, toStored(response, Context.get(endpoint.annotations, ShowsSecret)))
-    // It keeps an answer that was committed.
+    // A committed answer is kept.
     const abandon = Effect.ignore(store.abandon(call, begun.attempt))
 
     const { response, committed } = yield* Effect.flatMap(prepare, (handler) =>
@@ -118,7 +119,7 @@ export const replayed = <E, R, E2, R2>(
         })
       )
     ).pipe(
-      // Of the transaction itself, or of what runs after it. The handler's own failures are problems already.
+      // The transaction itself failed, or the work after it. The handler's own failures are problems already.
       Effect.catchIf(isOfTransaction, (error) => problems(Effect.fail(error))),
       Effect.catch((error) => Effect.map(answerTo(error), (response) => ({ response, committed: false }))),
       Effect.onError(() => abandon)

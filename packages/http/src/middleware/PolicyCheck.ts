@@ -1,8 +1,8 @@
 /**
  * Steps 4 to 11 of docs/design/authorization.md Z6, for every endpoint with a credential policy: decide, replay, look up.
  *
- * It runs before the body is decoded, so a foreign project is answered before an invalid body. Only a member that needs a
- * stricter policy is read earlier, because rights come before the look-up. Reads that a client may combine with a stream
+ * The check runs before the body is decoded, so a foreign project is answered before an invalid body. Only a member that
+ * needs a stricter policy is read earlier, because rights come before the look-up. Reads that a client may combine with a stream
  * carry `Events-Cursor`, which is taken before the state is read (docs/design/events.md E27).
  */
 import {

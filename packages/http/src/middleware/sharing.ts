@@ -1,9 +1,10 @@
 /**
- * Reads that several requests need at the same time are made once: all that ask for one before it begins get its answer.
+ * Reads that several requests need at the same time are made once. Each request that asks before a read begins gets its
+ * answer.
  *
  * Reads begin in the next turn of the scheduler, all of a turn together, after everything that asked for them. So each
  * answer is as new as one that was read for its request alone, and a revocation acts on the next request as if nothing were
- * shared. No answer is kept. A store sends what begins together in one write.
+ * shared. No answer is kept. A store sends the reads that begin together in one write.
  *
  * A read that one request asked for runs in the fiber of that request, and ends with it.
  *
@@ -15,7 +16,7 @@ import { type Context, Effect } from "effect"
 
 interface Gathered<A, E> {
   readonly read: Effect.Effect<A, E>
-  /** Of the request that asked first. */
+  /** The context of the request that asked first. */
   readonly context: Context.Context<never>
   /** The requests that wait. Each takes the answer, or the read itself. */
   readonly askers: Set<(answer: Effect.Effect<A, E>) => void>
@@ -52,6 +53,6 @@ export const sharing = <A, E>(): ((key: string, read: Effect.Effect<A, E>) => Ef
       })
     )
 
-  // What a host's transaction has not committed yet is for its own requests alone.
+  // Uncommitted changes of a host's transaction are visible to its own requests alone.
   return (key, read) => Effect.flatMap(inHostTransaction, (hosted) => (hosted ? read : shared(key, read)))
 }

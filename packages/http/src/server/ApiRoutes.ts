@@ -72,7 +72,7 @@ const everyEndpointHasAPolicy = Layer.effectDiscard(
     : Effect.die(new Error(`These endpoints have no policy, so the server does not start: ${withoutPolicy.join(", ")}`))
 )
 
-/** What holds from the start of an instance that serves the routes, before the first request. */
+/** Runs when an instance starts, before the first request: the check of policies, and the record for proxy reports. */
 export const layerServing = Layer.merge(everyEndpointHasAPolicy, ProxyRequests.layerReceiving)
 
 /** Every route of the API. The router must be strict: `strictRouting`. */

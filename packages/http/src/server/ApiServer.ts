@@ -34,7 +34,7 @@ const http1 = () =>
   })
 
 /**
- * What a listener offers to the layers above it, in types of `effect`.
+ * The services of a listener for the layers above it, in types of `effect`.
  *
  * Pitfall: the inferred type. It imports declarations of `@effect/platform-node`, an optional peer, and the type checker
  * of a program that has not installed it fails.

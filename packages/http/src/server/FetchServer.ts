@@ -1,8 +1,8 @@
 /**
  * The API as a function from `Request` to `Response`, without a listener (docs/design/library.md N10–N16).
  *
- * It serves every route, event streams included, on any runtime of the Fetch standard and within the process. When it
- * ends, new requests get 503, streams end with a time to reconnect, and calls in flight finish within the grace.
+ * Every route is served, event streams included, on any runtime of the Fetch standard and within the process. When the
+ * server ends, new requests get 503, streams end with a time to reconnect, and calls in flight finish within the grace.
  *
  * The routes are built for the first request. A host that only asks in process never builds them, and its start does
  * not wait for them.
@@ -19,11 +19,11 @@ import { layerRequestRules, layerServing } from "./ApiRoutes.ts"
 import { completed } from "./HttpConventions.ts"
 import { routesOnDemand } from "./routesOnDemand.ts"
 
-/** What a request does not say itself. */
+/** Facts about a request that the request itself does not have. */
 export interface Incoming {
   /** The path below the API's base path with the query, as it was sent. */
   readonly target: string
-  /** What paths of the API are prefixed with in `Location`: the base path, or nothing. */
+  /** The prefix of the API's paths in `Location`: the base path, or nothing. */
   readonly prefix: string
   /** The address of the client; `null`: not known, and no header is trusted instead. */
   readonly address: string | null

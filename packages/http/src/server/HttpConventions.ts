@@ -1,5 +1,5 @@
 /**
- * What every exchange has: a request id, and a problem as the body of every refusal.
+ * Conventions of every exchange: a request id, and a problem as the body of every refusal.
  *
  * The framework answers some requests itself (no such route, body too large, a defect), with plain text or no body.
  * These answers become problems here. A problem without a `detail` gets the one of its code, so no refusal lacks the
@@ -118,8 +118,8 @@ const beforeRouting = (
 const isJson = (type: string) => /^application\/json\s*(;|$)/i.test(type)
 
 /**
- * Removes a Content-Type that does not count, so that it is not checked (docs/design/api.md, Requests): the type of an
- * empty body, and JSON, which a missing one counts as. So only a body of another type is looked for.
+ * Removes a Content-Type that needs no check (docs/design/api.md, Requests): the type of an empty body, and JSON, which
+ * is the default. So the request is searched for a body only if it has another type.
  */
 const withoutNeedlessType = (transport: Transport["Service"], request: HttpServerRequest.HttpServerRequest) => {
   if (request.headers["content-type"] === undefined) return Effect.succeed(request)

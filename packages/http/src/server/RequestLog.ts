@@ -1,6 +1,6 @@
 /**
- * What operators learn of requests: metrics by route, and a line of the log (docs/design/settings.md S10, S14). Nothing of a body, a
- * query or a credential is in either.
+ * Metrics of requests by route, and lines of the log (docs/design/settings.md S10, S14). Neither has anything of a body, a
+ * query or a credential.
  */
 import { makeRecorder, type Recorder } from "@narthex/core"
 import { Clock, Context, Effect, Metric } from "effect"
@@ -38,7 +38,7 @@ const known: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH
 /** Long enough for every path of the contract. */
 const longestPath = 300
 
-/** Called when a request begins. Returns what to call with its answer, which returns the line to write, if there is one. */
+/** Called when a request begins. The result is called with the answer, and returns the line to write, if there is one. */
 export type RequestLog = () => (answered: Answered) => Effect.Effect<void> | undefined
 
 export const makeRequestLog = (context: Context.Context<never>): RequestLog => {

@@ -24,7 +24,7 @@ const socketsOwn = (_: Request, socketAddress: string | null) => socketAddress
 
 /** The result of the host's function. Another value would be taken for an address until a rule compares it. */
 const checked = (address: string | null): string | null => {
-  // What a program without types returns; left out is as good as not known.
+  // A program without types may return anything; `undefined` counts as not known.
   const given: unknown = address ?? null
   if (given === null || typeof given === "string") return given
   throw new TypeError(

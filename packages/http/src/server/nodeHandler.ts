@@ -7,14 +7,14 @@
  */
 import { targetOfUrl } from "./basePath.ts"
 
-/** What the handler uses of `http.IncomingMessage`, of its HTTP/2 twin, and of what frameworks add to them. */
+/** The members of `http.IncomingMessage` and its HTTP/2 twin that the handler uses, with those that frameworks add. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined
   /** Express: the target as the client sent it, where `url` is what is below the mount point `baseUrl`. */
   readonly originalUrl?: string
   readonly baseUrl?: string
-  /** What a framework has read of the body. */
+  /** The body, if a framework has read it. */
   readonly body?: unknown
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly rawHeaders: ReadonlyArray<string>
@@ -27,7 +27,7 @@ export interface NodeRequest {
   resume(): unknown
 }
 
-/** What it uses of `http.ServerResponse` and of its HTTP/2 twin. */
+/** The members of `http.ServerResponse` and its HTTP/2 twin that the handler uses. */
 export interface NodeResponse {
   statusCode: number
   readonly writableEnded: boolean
@@ -45,7 +45,7 @@ export type NodeHandler = (request: NodeRequest, response: NodeResponse, next?: 
 /** How long a response may take to send its last bytes after its stream has ended, as for streams on sockets (E31). */
 const linger = 5_000
 
-/** A request in the form of the Fetch standard. Its body is what is left of the Node request's. */
+/** A request in the form of the Fetch standard. Its body is the unread rest of the Node request's. */
 export const requestFromNode = (incoming: NodeRequest, signal: AbortSignal): Request => {
   const headers = new Headers()
   for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2) {

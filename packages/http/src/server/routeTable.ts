@@ -1,6 +1,6 @@
 /**
  * The methods of each path, so that a wrong method is 405 with `Allow` and not 404, and the endpoints without a policy.
- * Both are derived from the contract once, at start.
+ * The contract is read once, at start.
  */
 import { Api, policyOf } from "@narthex/api"
 import { docsPaths } from "../docs/docsRoutes.ts"
@@ -42,8 +42,8 @@ export const routeOf = (path: string): { readonly route: string; readonly method
 export const allowedMethods = (path: string): ReadonlyArray<string> => routeOf(path).methods
 
 /**
- * Whether a path is the API's among those of a host: below `/v1`, where everything else is answered with 404, or one of
- * the contract. `atRoot`: those that are about the process or its pages (`/livez`, `/docs`) are the host's own.
+ * Whether a path of a host is the API's: any path below `/v1`, where an unknown one is answered with 404, or a path of
+ * the contract. `atRoot`: the paths about the process and its pages (`/livez`, `/docs`) are the host's own.
  */
 export const isApiPath = (path: string, atRoot: boolean): boolean =>
   path.startsWith("/v1/") || ((!atRoot || path.startsWith("/.well-known/")) && allowedMethods(path).length > 0)

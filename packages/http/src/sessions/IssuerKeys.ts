@@ -102,7 +102,7 @@ export const makeIssuerKeys = Effect.fnUntraced(function* (issuer: string) {
       })
     )
   }).pipe(
-    // It includes the wait for another caller's attempt, so no caller waits longer.
+    // The time-out includes the wait for another caller's attempt, so no caller waits longer.
     Effect.timeoutOrElse({
       duration: timeout,
       orElse: () => Effect.fail(new FetchFailed({ url: issuer, reason: "it took longer than five seconds" }))

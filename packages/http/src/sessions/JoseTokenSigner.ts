@@ -6,7 +6,7 @@
  * signature. Callers decide about an `exp` in the past, because an expired token can still be refreshed.
  *
  * A verified token is remembered (`VerifiedTokens`), because a signature costs more than all other work of a request.
- * Nothing about its session is: callers read that on every request.
+ * The state of its session is not: callers read it on every request.
  */
 import { ForgedToken, SessionClaims, type SigningKeyStore, type StorageError, TokenSigner } from "@narthex/core"
 import { Effect, Layer, type Option, Redacted, Schema } from "effect"
@@ -53,7 +53,7 @@ const make = Effect.fn("JoseTokenSigner.make")(function* ({ issuer }: TokenSigne
   const ring = yield* makeSigningKeyRing()
   const verified = new VerifiedTokens()
 
-  /** What depends on nothing but the token and the key that signed it. */
+  /** The part of the verification that depends on nothing but the token and the key that signed it. */
   const open = Effect.fnUntraced(function* (text: string) {
     if (text.length > longest || !form.test(text)) return yield* new ForgedToken({})
     const [head = "", , signature = ""] = text.split(".")

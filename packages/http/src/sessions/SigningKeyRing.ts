@@ -83,7 +83,7 @@ export const makeSigningKeyRing = Effect.fn("makeSigningKeyRing")(function* () {
     )
   )
   const published = Effect.clockWith((clock) =>
-    // It is asked for each request, and nearly always the ring is fresh.
+    // Each request asks for the keys, and the ring is nearly always fresh.
     clock.currentTimeMillisUnsafe() - tried_at < freshMillis ? validNow : Effect.andThen(readAgain, validNow)
   )
 

@@ -38,7 +38,7 @@ export const isOwnSite = ({ headers, method, url }: Request): boolean => {
   return URL.canParse(origin) && new URL(origin).host === new URL(url).host
 }
 
-/** What a program without types returns, too. */
+/** Checks the result of the host's function, because a program without types may return anything. */
 const checked = (given: unknown): HostSession | null => {
   if (given === null || given === undefined) return null
   if (Predicate.hasProperty(given, "person") && Predicate.hasProperty(given, "id")) {

@@ -17,7 +17,7 @@ const beginningTimeout = Duration.seconds(1)
 const beginsWithBytes = async (request: Request, signal: AbortSignal): Promise<boolean> => {
   const reader = request.clone().body?.getReader()
   if (reader === undefined) return false
-  // It ends a read that is waiting.
+  // `cancel` ends a read that is waiting.
   signal.addEventListener("abort", () => reader.cancel().catch(() => {}), { once: true })
   try {
     let read = await reader.read()
@@ -45,7 +45,7 @@ export const FetchTransport: { readonly layer: Layer.Layer<Transport> } = {
           const announced = announcedBody(request)
           if (announced !== undefined || !(source instanceof Request) || source.body === null)
             return Effect.succeed(announced ?? false)
-          // A body that cannot be read, or does not arrive, is one: reading it is what fails.
+          // A body that cannot be read, or does not arrive, counts: the read itself fails later.
           return Effect.tryPromise((signal) => beginsWithBytes(source, signal)).pipe(
             Effect.timeout(beginningTimeout),
             Effect.orElseSucceed(() => true)

@@ -8,7 +8,7 @@ import { FetchTransport } from "./FetchTransport.ts"
 import { NodeTransport } from "./NodeTransport.ts"
 import { Transport } from "./Transport.ts"
 
-/** Its length is in no header. */
+/** Whether a request of the process has a body. Its length is in no header. */
 const carriesBytes = ({ body }: HttpClientRequest.HttpClientRequest) =>
   body._tag === "Uint8Array" ? body.body.length > 0 : body._tag !== "Empty"
 

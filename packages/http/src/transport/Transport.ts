@@ -1,6 +1,6 @@
 /**
- * Port: what of a request and its answer the framework does not show in one form on every platform: headers that were
- * sent twice, whether there is a body, and answers that are written while their streams last.
+ * Port: parts of requests and answers that the framework shows differently on each platform: headers that were sent twice,
+ * whether there is a body, and answers that are written while their streams last.
  *
  * `FetchTransport` is for every runtime with `Request` and `Response`, `NodeTransport` for the server on Node's
  * sockets.
@@ -25,8 +25,8 @@ export class Transport extends Context.Service<
     /** Whether this header was sent more than once. */
     readonly repeats: (request: HttpServerRequest.HttpServerRequest, name: string) => boolean
     /**
-     * Whether the request has a body that is not empty. One in chunks (`Transfer-Encoding`) counts, also without bytes, and so
-     * does one of unknown length that does not begin within a second.
+     * Whether the request has a body that is not empty. A body in chunks (`Transfer-Encoding`) counts, also without bytes, and
+     * so does a body of unknown length that does not begin within a second.
      */
     readonly hasBody: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<boolean>
     /** Headers of every answer, for answers whose head the transport writes itself. */
@@ -38,7 +38,7 @@ export class Transport extends Context.Service<
   }
 >()("@narthex/http/transport/Transport") {}
 
-/** What the headers say about a body; `undefined`: nothing, as those of HTTP/2 and of a `Request` may. */
+/** Whether the headers announce a body; `undefined`: they say nothing, as may happen in HTTP/2 and for a `Request`. */
 export const announcedBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean | undefined => {
   if (headers["transfer-encoding"] !== undefined) return true
   const length = headers["content-length"]

@@ -75,7 +75,7 @@ export interface Tree {
   readonly operation_id: string
 }
 
-/** What was made, as it was made. */
+/** The objects of the world, as they were made. */
 export interface Inventory {
   readonly projects: Array<Project>
   readonly branches: Array<Branch>

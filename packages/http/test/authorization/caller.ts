@@ -1,4 +1,4 @@
-/** Who makes the call of a cell, and what its path names. */
+/** The caller of a cell, and the objects that the path of its call names. */
 import { makeKeySecret, type User } from "@narthex/core"
 import { Effect, Redacted } from "effect"
 import type { Side } from "./expectation.ts"
@@ -223,7 +223,7 @@ const roleIds = Effect.fnUntraced(function* (
 
 const address = listed.split("/")
 
-/** What a filtered list shows to the caller, and what it must leave out. */
+/** Makes objects that a filtered list shows to the caller, and others that it must leave out. */
 const furnish = Effect.fnUntraced(function* (world: World, { on = "child" }: Call, caller: Caller) {
   yield* peopleIds(world, { call: "", kind: "key" }, "own", caller)
   yield* world.own("sibling")

@@ -93,7 +93,7 @@ const inScope = (narrow: "KP" | "KB", kind: Kind, side: Side): boolean => {
   return ["sibling", "crossed", "crossedForeign", "invented", "malformed"].includes(side)
 }
 
-/** What the caller gets: a status, a letter, `f`, or `-` where nothing is specified. */
+/** The outcome for the caller: a status, a letter, `f`, or `-` where nothing is specified. */
 export const expected = (row: Row, call: Call, principal: Principal, side: Side): string => {
   const { kind = "none" } = call
   const cell = cellOf(row, call, principal)

@@ -33,7 +33,7 @@ const plantedIn = ({ endpoint, name }: (typeof endpoints)[number]) => {
 const planted = endpoints.map(plantedIn).filter((ofEndpoint) => ofEndpoint.length > 0)
 type Planted = (typeof planted)[number][number]
 
-/** One of how many changes the short form makes. */
+/** The short form makes one change in six. */
 const shares = 6
 const share = Math.floor(Math.random() * shares)
 const tried = long ? planted : planted.map((ofEndpoint) => ofEndpoint.filter((_, at) => at % shares === share))

@@ -110,11 +110,11 @@ const keyName = (name: string, capability: Capability, { type }: Scope): Princip
   return name === "null active" ? "XK" : name === "owner pending" ? "PK" : undefined
 }
 
-/** Those of the matrix, and others like them: sessions of every role, and keys of owners. */
+/** The callers of the matrix, and others like them: sessions of every role, and keys of owners. */
 const callers = (["owner", "admin", "member", "viewer", null] as const).flatMap((role) =>
   (["active", "pending"] as const).flatMap((state): ReadonlyArray<Named> => {
     const name = `${role} ${state}`
-    // What is compared reads no more of a caller than this.
+    // The compared decisions read no other members of a caller.
     const session = { ...caller(role, state), kind: "session", session_id: "s" } as unknown as AnyCaller
     const keyOf = (capability: Capability, scope: Scope) => {
       const key = { kind: "api_key", api_key_id: here.api_key_id, api_key_name: "k", capability, scope }
@@ -145,13 +145,13 @@ const idsOf = (path: string, { kind }: AnyCaller): ReadonlyArray<PathIds> =>
     .filter((name): name is keyof typeof here => name in here)
     .reduce<ReadonlyArray<PathIds>>(
       (all, name) => all.flatMap((ids) => [here, elsewhere].map((from) => ({ ...ids, [name]: from[name] }))),
-      // What this path names is the key that calls.
+      // The path names the key that calls.
       [path.endsWith("/api-keys/self") && kind === "api_key" ? { api_key_id: here.api_key_id } : {}]
     )
 
 /**
- * The callers whom the two policies answer differently; those of the matrix by their names. None: the change cannot be
- * noticed at all.
+ * The callers whom the two policies answer differently; those of the matrix by their names. A change without such a
+ * caller cannot be noticed at all.
  */
 export const noticing = (
   one: CredentialPolicy,

@@ -15,7 +15,7 @@ import type { World } from "./World.ts"
 const all = { limit: 1000, after: null }
 const text = (value: unknown) => JSON.stringify(value)
 
-/** What differs, in words. */
+/** The differences, in words. */
 export const changesOf = Effect.fnUntraced(function* ({ made, org }: World) {
   const allowlist = yield* IpAllowlistStore
   const branches = yield* BranchStore

@@ -17,7 +17,7 @@ export interface Sent {
   readonly headers: Headers
 }
 
-/** What happens to a request instead of the network, which it may use; `undefined`: nothing. */
+/** Answers a request in place of the network, which it may use; `undefined`: the network answers. */
 export type Fault = ((send: () => Promise<Response>, request: Request) => Promise<Response>) | undefined
 
 /** A `fetch` that notes what is sent, with a fault for each of the first requests. */

@@ -16,7 +16,7 @@ import { connected } from "./clients.ts"
 const root = resolve(import.meta.dirname, "../../../..")
 const programs = blocksRunBy("packages/http/test/client/readme.test.ts").map(({ text }) => text)
 
-/** What each program prints. The one that follows events has no end, so it runs last. */
+/** The output of each program. The one that follows events has no end, so it runs last. */
 const printed: ReadonlyArray<readonly [program: RegExp, prints: RegExp]> = [
   [/branches\.list/, /\[ 'main' \]/],
   [/isErrorOf/, /region_id: 'local'/],
@@ -26,7 +26,7 @@ const printed: ReadonlyArray<readonly [program: RegExp, prints: RegExp]> = [
   [/events\.subscribe/, /operation\.updated\.v1 finished/]
 ]
 
-/** What a browser has and Node does not. */
+/** The global of browsers that Node lacks. */
 const browser = "Object.assign(globalThis, { localStorage: { setItem: () => {} } })\n"
 
 /** Runs a file in another process, because this one is the server, until it has printed `last`. */

@@ -31,7 +31,7 @@ const views = [
 /** Milliseconds for a step in the browser, by the machine's clock. */
 const pageLimit = 60_000
 
-/** What axe looks at: of the reference one call, and all of it in the long form, which takes a minute. */
+/** The part of a page that axe checks. In the short form that is one call of the reference: all of it takes a minute. */
 const seen = (path: string) => (path === "docs/reference" && !long ? "#projects\\\\.create" : "html")
 
 interface Found {

@@ -10,7 +10,7 @@ import { opened as openedRaw, RawStream, requestText } from "./support/RawStream
 import { allRead, counting, signedIn, state, stillApi } from "./support/streamApi.ts"
 
 const heartbeat = 200
-/** What a heartbeat's time may differ by: a fifth, and a tenth for the interval of the checks. */
+/** The latest time of a heartbeat: it may differ by a fifth, and a tenth for the interval of the checks. */
 const surely = Duration.millis(1.3 * heartbeat)
 
 for (const serving of everyServing) {

@@ -41,7 +41,7 @@ const oneTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)
 const mostEvents = 10_000
 
 const heartbeat = 200
-/** What a heartbeat's time may differ by: a fifth, and a tenth for the interval of the checks. */
+/** The latest time of a heartbeat: it may differ by a fifth, and a tenth for the interval of the checks. */
 const surely = Duration.millis(1.3 * heartbeat)
 
 for (const serving of servings)
@@ -228,7 +228,7 @@ for (const serving of servings)
           for (const request of requests) yield* request.until("gone", ({ closed }) => closed)
         }
         yield* openAre(0)
-        // Its places are free again.
+        // The places of the streams are free again.
         for (let at = 0; at < limits.streams; at++) yield* client.opened(token)
         client.session.destroy()
         yield* openAre(0)

@@ -21,7 +21,7 @@ import { counting, signedIn, state, stillApi } from "./support/streamApi.ts"
 const blocks = blocksRunBy("packages/http/test/events/reverseProxies.test.ts")
 const documented = (language: string) => blocks.find((block) => block.language === language)?.text ?? ""
 
-/** They listen on a file of the test's own: any number that is free now may be taken when they start. */
+/** The proxies listen on a file of the test's own: a port that is free now may be taken when they start. */
 const socketIn = (directory: string) => join(directory, "socket")
 
 const listens = (path: string) =>

@@ -35,7 +35,7 @@ const mostEvents = 10_000
 
 /** A write begins while the queue is below its high-water mark, and is one slice, its framing, or a last frame. */
 const mostAbove = defaultEventSettings.slice_bytes + 4_096
-/** What a socket holds, and what the body of a `Response` does (docs/design/library.md N13). */
+/** The most bytes that a socket holds, and the body of a `Response` (docs/design/library.md N13). */
 const mostHeld = getDefaultHighWaterMark(false) + mostAbove
 const mostOfBody = 64 * 1024 + mostAbove
 

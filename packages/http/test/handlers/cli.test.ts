@@ -82,7 +82,7 @@ layer(memoryApi(), { excludeTestServices: true })("the login of the command line
     })
   )
 
-  it.effect("of many concurrent exchanges of a CLI code, one creates a key", () =>
+  it.effect("many concurrent exchanges of a CLI code create one key", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const code_verifier = text()

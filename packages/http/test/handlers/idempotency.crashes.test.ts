@@ -95,7 +95,7 @@ interface Sent {
   readonly method: string
   readonly path: string
   readonly body?: unknown
-  /** Who sends it; left out: the caller that it was prepared for. */
+  /** The caller; left out: the one that the call was prepared for. */
   readonly by?: Caller
 }
 
@@ -254,7 +254,7 @@ layer(api, { excludeTestServices: true, timeout: "600 seconds" })("an idempotent
       refused(early, 409, "idempotency_in_progress")
       assert.match(early.body.detail, /by \d{4}-\d\d-\d\dT[\d:.]+Z it has been answered/)
       yield* query("test", "update idempotency_record set lease_until = now() - interval '1 hour'")
-      // Both create in one organization, so the second attempt waits at the quotas until the late one has ended.
+      // The two attempts create in one organization, so the second waits at the quotas until the late one has ended.
       const attempt = query<{ readonly attempt: number }>(
         "test",
         "select attempt from idempotency_record where key = 'late'"

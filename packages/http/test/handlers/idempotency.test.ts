@@ -182,7 +182,7 @@ for (const serving of everyServing)
     )
   })
 
-/** Its calls wait for real seconds: the short form has them once. */
+/** The calls wait for real seconds, so the short form makes them for one way of serving. */
 for (const serving of long ? everyServing : (["server"] as const))
   layer(memoryApi({ idle: true, serving }), { excludeTestServices: true })(
     "an idempotency key on a busy branch",

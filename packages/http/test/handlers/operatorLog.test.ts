@@ -1,4 +1,4 @@
-/** What the operator reads about refusals and failures that callers get no reason of: one line each. */
+/** The operator's log has one line for each refusal or failure whose reason the caller does not get. */
 import { assert, layer } from "@effect/vitest"
 import { StorageError } from "@narthex/core"
 import { Effect, Layer, Logger, References } from "effect"

@@ -1,4 +1,4 @@
-/** What calls include where the query asks for it: nothing that the caller could not read with other calls. */
+/** Parts of an answer that the query asks for: nothing that the caller could not read with other calls. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ahead, memoryApi } from "../support/apiOver.ts"

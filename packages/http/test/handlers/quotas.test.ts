@@ -191,7 +191,7 @@ layer(memoryApi({ quotas }), { excludeTestServices: true })("quotas", (it) => {
       const made = yield* branch(who, shop)
       const store = yield* QuotaStore
       const gibibyte = 1024 ** 3
-      // What a machine would measure.
+      // The driver reports the branch; a real machine would measure its bytes.
       const usage = yield* (yield* ComputeDriver).diskUsage
       assert.include(
         usage.map(({ branch_id }) => String(branch_id)),

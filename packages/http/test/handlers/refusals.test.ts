@@ -1,4 +1,4 @@
-/** What every refusal has: a sentence that says what to do next, and none that says what exists. */
+/** Every refusal says what to do next, and does not reveal what exists. */
 import { assert, layer } from "@effect/vitest"
 import { problemCatalog } from "@narthex/api"
 import { layerMemoryPorts, RegionCatalog, StorageError } from "@narthex/core"

@@ -1,4 +1,4 @@
-/** What holds for every call: docs/design/api.md, Requests and Errors. Holds docs/design/library.md N15. */
+/** Rules of every call: docs/design/api.md, Requests and Errors. Holds docs/design/library.md N15. */
 import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@narthex/api"
@@ -11,7 +11,7 @@ const endpoints = Object.values(Api.groups).flatMap((group) =>
   Object.values(group.endpoints).map(({ method, path }) => ({ method: String(method), path: String(path) }))
 )
 
-/** Both credentials of one request: as two lines, which no client library sends, or as a `Headers` joins them. */
+/** Sends one request with two credentials: as two lines, which no client library sends, or as a `Headers` joins them. */
 const bothSent = (first: string, second: string, path: string) =>
   Effect.flatMap(TestApi, ({ fetch, port }) =>
     fetch === undefined

@@ -111,7 +111,7 @@ it.effect("a read that no request waits for is not made", () =>
   })
 )
 
-it.effect("what is asked for in one turn begins in one turn", () =>
+it.effect("reads that are asked for in one turn begin in one turn", () =>
   Effect.gen(function* () {
     const { ask, begun, state } = yield* world
     yield* Effect.forEach(["one", "two", "three"], (key) => ask(key))

@@ -58,7 +58,7 @@ const recorder = () => {
         answer.status < 300 && typeof answer.body?.[name] === "string" ? [answer.body[name] as string] : []
       )
       for (const secret of own) secrets.add(secret)
-      // What a creation shows is its own; all else in it is not.
+      // A creation shows its own secret, and may show no other.
       const rest = own.reduce((text, secret) => text.replace(secret, ""), answer.text)
       told.push({ what, text: `${rest} ${JSON.stringify(answer.headers)}` })
     })

@@ -1,4 +1,4 @@
-/** What the operator learns of requests: a line for those that are refused, and metrics by route. */
+/** The request log: a line for each refused request, and metrics by route. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Metric, References } from "effect"
 import { TestClock } from "effect/testing"

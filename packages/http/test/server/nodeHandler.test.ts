@@ -1,4 +1,4 @@
-/** What the handler for Node does when a client leaves or reads nothing (docs/design/library.md N17, N20). */
+/** The handler for Node when a client leaves or reads nothing (docs/design/library.md N17, N20). */
 import { EventEmitter } from "node:events"
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { handlers } from "../../src/server/handlers.ts"

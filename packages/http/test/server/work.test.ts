@@ -1,4 +1,4 @@
-/** What a request costs, in numbers that do not depend on the machine: fibers, and steps of Effect's interpreter. */
+/** The cost of a request, in numbers that do not depend on the machine: fibers, and steps of Effect's interpreter. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, References, Scheduler } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -60,7 +60,7 @@ layer(Layer.provide(memoryApi({ idle: true }), counted), { excludeTestServices: 
         for (const { path, steps, token } of bounds) {
           const work = yield* workOf(path, token)
           const said = `${path}: ${work.fibers} fibers and ${work.steps} steps`
-          // What runs beside it has a fiber now and then.
+          // Background work has a fiber now and then.
           assert.isAtMost(work.fibers, 1.5, said)
           assert.isAtMost(work.steps, steps, said)
         }

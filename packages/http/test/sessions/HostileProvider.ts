@@ -1,8 +1,8 @@
 /**
  * An OpenID Connect issuer over real HTTP whose behaviour each test sets.
  *
- * It counts its requests, and a second server records every request that it gets: nothing may ever be
- * fetched from there.
+ * The issuer counts its requests. A second server records every request that it gets: nothing may ever be fetched from
+ * there.
  */
 import type { KeyObject } from "node:crypto"
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"

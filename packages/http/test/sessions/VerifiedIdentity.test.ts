@@ -96,7 +96,7 @@ describe("the provider of a token", () => {
     })
   )
 
-  it.effect("of two providers with one issuer, the audience decides, and they share its keys", () =>
+  it.effect("the audience decides between two providers with one issuer, and they share its keys", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const { counts, issuer } = yield* hostileProvider

@@ -138,7 +138,7 @@ const fetchOver = (client: HttpClient.HttpClient) => async (request: Request) =>
   return new Response(content, { status, headers })
 }
 
-/** These statuses have no body. */
+/** Statuses without a body. */
 const nullBody = new Set([204, 304])
 
 /**
@@ -147,14 +147,14 @@ const nullBody = new Set([204, 304])
  */
 export type Serving = "server" | "node" | "fetch" | "direct"
 
-/** Those with a socket. */
+/** Ways of serving with a socket. */
 export const servings = ["server", "node"] as const
 
 export const everyServing: ReadonlyArray<Serving> = [...servings, "fetch"]
 
 /**
- * For suites that ask less of how a request arrives: the server, and of the others the one that the seed chooses. All in
- * the long form. Called by each file, because the seed chooses for each.
+ * For suites that depend less on how a request arrives: the server, and another way that the seed chooses. The long form
+ * has all. Each file calls the function, because the seed chooses for each.
  */
 export const someServings = (): ReadonlyArray<Serving> =>
   long ? everyServing : ["server", Math.random() < 0.5 ? "node" : "fetch"]
@@ -169,12 +169,12 @@ export interface ApiOptions {
   readonly quotas?: QuotaSettings
   /** Nothing works on operations. */
   readonly idle?: boolean
-  /** What it listens with instead of HTTP/1.1. */
+  /** The server to listen with, instead of one for HTTP/1.1. */
   readonly createServer?: NonNullable<ListenOptions["createServer"]>
   readonly grace?: Duration.Duration
-  /** Its clock stands still but for `Ahead`, so that what is counted in time does not depend on the machine's speed. */
+  /** Whether the clock stands still but for `Ahead`, so that counts by time do not depend on the machine's speed. */
   readonly stands?: boolean
-  /** What sleeps for just one of these goes on when `Ahead` says so, and not with the time of the machine. */
+  /** Sleeps of exactly these durations end when `Ahead` says so, and not with the time of the machine. */
   readonly held?: ReadonlyArray<Duration.Duration>
 }
 

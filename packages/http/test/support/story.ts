@@ -1,4 +1,4 @@
-/** What tests of the API start with: a signed-in person, a project that is ready, a check of refusals. */
+/** The start of many tests of the API: a signed-in person, a project that is ready, a check of refusals. */
 import { assert } from "@effect/vitest"
 import { OperationId, OperationStore, StoredOperation } from "@narthex/core"
 import { Effect, Option } from "effect"

@@ -13,7 +13,7 @@ export class TestApi extends Context.Service<
   {
     readonly port: number
     readonly fetch?: (request: Request) => Promise<Response>
-    /** Of a server: its API for its own process. */
+    /** The API of a server for its own process. */
     readonly direct?: HttpClient.HttpClient
   }
 >()("test/TestApi") {}
@@ -37,7 +37,7 @@ export interface Sent {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 })
 
-/** What no answer is equal in. */
+/** Headers that differ between equal answers. */
 const ofTheMoment = new Set(["date", "connection", "keep-alive", "transfer-encoding"])
 
 /** Status, headers and body as one text, for comparing answers to the byte. */

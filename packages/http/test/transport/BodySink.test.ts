@@ -114,7 +114,7 @@ describe("the body of an event stream", () => {
     assert.strictEqual(closes, 1)
   })
 
-  it("what a reader does to its bytes does not change those of another reader", async () => {
+  it("a reader that changes its bytes does not change those of another reader", async () => {
     const bytes = new TextEncoder().encode("id: 1\n\n")
     const [one, two] = [watched(), watched()]
     for (const { sink } of [one, two]) sink.write(bytes)
@@ -127,7 +127,7 @@ describe("the body of an event stream", () => {
 
   it("a body ends with its client although nothing else holds the request any more", async () => {
     const { aborts, seen, sink } = watched()
-    // What a turn has touched is collected after it.
+    // The runtime keeps the objects that a turn has touched until its end.
     for (let round = 0; round < 3; round++) {
       await turn()
       collectGarbage()

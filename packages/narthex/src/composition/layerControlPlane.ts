@@ -31,7 +31,7 @@ export const layerCore = (options: CoreOptions) =>
     Layer.provideMerge(layerReferences(options))
   )
 
-/** What the core offers to a host. */
+/** The services of the core that a host uses. */
 export type Services = Layer.Success<ReturnType<typeof layerCore>>
 
 /** The background work, unless another process does it. */

@@ -5,14 +5,14 @@
 import { type Hashing, hmacByHash, KeyDigester, type Pepper } from "@narthex/core"
 import type { Layer } from "effect"
 
-/** What is used of `node:buffer` and `node:crypto`. */
+/** The used members of `node:buffer` and `node:crypto`. */
 interface NodeModule {
   readonly Buffer?: { readonly alloc: Hashing["alloc"] }
   readonly hash?: Hashing["hash"]
 }
 
 const nodeHashing = (): Hashing | undefined => {
-  // The global of Node, and of what is compatible with it; other runtimes have none, or none of this form.
+  // The global of Node and of compatible runtimes. Other runtimes have no `process`, or one of another form.
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => NodeModule | undefined } }
   const hash = process?.getBuiltinModule?.("node:crypto")?.hash
   const alloc = process?.getBuiltinModule?.("node:buffer")?.Buffer?.alloc

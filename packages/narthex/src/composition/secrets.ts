@@ -1,4 +1,4 @@
-/** What is derived from the master secret: the pepper of API keys and the keys that sign session tokens. */
+/** Secrets that depend on the master secret: the pepper of API keys and the keys that sign session tokens. */
 import type { NarthexError } from "@narthex/api"
 import { JoseTokenSigner, MasterSecret, readMasterSecret } from "@narthex/http/web"
 import { Effect, Layer } from "effect"
@@ -8,7 +8,7 @@ import { layerDigester } from "./layerDigester.ts"
 
 const howToMake = "Make one with `openssl rand -base64 32 | tr '+/' '-_' | tr -d '='` and keep it as long as the data."
 
-/** What the host's function reads. Its failure is the host's to correct, and its text may have the secret. */
+/** The secret that the host's function reads. The host has to correct a failure, whose text may have the secret. */
 const given = (read: () => Promise<unknown>) =>
   Effect.tryPromise({
     try: async () => read(),

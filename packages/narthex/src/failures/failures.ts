@@ -1,8 +1,8 @@
 /**
- * What rejects a call of the host: a `NarthexError`, as for calls of the API (docs/design/library.md N22).
+ * A call of the host rejects with a `NarthexError`, as calls of the API do (docs/design/library.md N22).
  *
- * A failure that the API also answers has its code, status and sentences. What only a host can meet has a code of
- * `hostFailures`.
+ * A failure that the API also answers has its code, status and sentences. A failure that only a host can meet has a code
+ * of `hostFailures`.
  */
 import { type ClientFailureCode, clientFailure, NarthexError, type ProblemCode } from "@narthex/api"
 import { EventRefused, MalformedEventType, MalformedRoles, StorageError, TransactionRefused } from "@narthex/core"
@@ -51,7 +51,7 @@ export const invalidOptions = (detail: string, cause?: unknown) => hostFailure("
 
 export const closedFailure = () => hostFailure("closed", "The control plane is closed. Make another one.")
 
-/** What only a host meets. */
+/** Failures that only a host meets. */
 const ofHost = (error: unknown) => {
   if (Predicate.isTagged(error, "AccountDisabled"))
     return hostFailure("account_disabled", "The account is disabled. Enable it before the person signs in.", error)

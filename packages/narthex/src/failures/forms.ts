@@ -83,12 +83,12 @@ export const nameOf = (value: unknown): string => {
 
 interface Wrong {
   readonly path: ReadonlyArray<PropertyKey>
-  /** What is expected there; or the members of an object that has another. */
+  /** The expected value; or, for an unknown member, the names of the known ones. */
   readonly expected: string
   readonly isUnknown?: true
 }
 
-/** The first thing that is wrong. Of alternatives, what is wrong inside of the one that fits outside. */
+/** The first problem. If all alternatives fail, the problem inside one that has the outer form comes first. */
 const wrongOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = []): Wrong => {
   switch (issue._tag) {
     case "Pointer":
@@ -116,7 +116,7 @@ const wrongOf = (issue: SchemaIssue.Issue, path: ReadonlyArray<PropertyKey> = []
 const namesOf = (ast: SchemaIssue.UnexpectedKey["ast"]) =>
   "propertySignatures" in ast ? ast.propertySignatures.map(({ name }) => String(name)).join(", ") : ""
 
-/** What looking at a value finds. A getter or a proxy may throw, whose error may have the value. */
+/** The problem that `look` finds. A getter or a proxy may throw, and its error may have the value. */
 export const reading = (path: string, look: () => string | undefined): string | undefined => {
   try {
     return look()
@@ -125,7 +125,7 @@ export const reading = (path: string, look: () => string | undefined): string | 
   }
 }
 
-/** What is wrong with a value, as a sentence that begins with `path`; `undefined`: nothing. */
+/** The problem with a value, as a sentence that begins with `path`; `undefined`: none. */
 export const problemOf = (path: string, value: unknown, form: Form): string | undefined =>
   reading(path, () => {
     const decoded = Schema.decodeUnknownResult(form, { onExcessProperty: "error" })(value)

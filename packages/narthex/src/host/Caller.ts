@@ -1,5 +1,5 @@
 /**
- * Who calls an endpoint of the host, and what they may do (docs/design/library.md N24–N28).
+ * The caller of an endpoint of the host, and the caller's rights (docs/design/library.md N24–N28).
  *
  * Everything is read from storage for each call: a revocation or a demotion acts on the next one.
  */
@@ -39,7 +39,7 @@ export interface Caller extends Readonly<typeof Whoami.Encoded> {
    * Resolves if the caller has this permission on this object, which is in the caller's organization; without an
    * object, in the whole organization. Rejects as the API would: `scope_insufficient`, `capability_insufficient`,
    * `role_insufficient`, `not_found`; with `target_invalid` for a target with another member, or one that is
-   * `undefined`; and with `invalid_input` for a permission that does not exist. Of agent keys only `read` passes. For
+   * `undefined`; and with `invalid_input` for a permission that does not exist. An agent key passes for `read` only. For
    * one of the host's own permissions (`roles`), nothing is looked up: the target says what the host's object belongs
    * to.
    *
@@ -76,9 +76,9 @@ const targets: Record<keyof RequiredOf, true> = {
 }
 
 /**
- * What does not name an object, as a sentence.
+ * The problem with a target that names no object, as a sentence.
  *
- * Pitfall: leaving it out. `{ projectId }`, or an id that is `undefined`, would ask for the whole organization, which
+ * Pitfall: leaving out the check. `{ projectId }`, or an id that is `undefined`, would ask for the whole organization, which
  * sessions and keys of the organization pass for every object.
  */
 const misnamed = (target: object): string | undefined =>

@@ -18,7 +18,7 @@ export const aRequest = expecting(
     (it.headers instanceof Headers || everyOf([...it.headers], isPair))
 )
 
-/** What the handler reads of it. */
+/** The form of a request, by the members that the handler reads. */
 export const aNodeRequest = expecting(
   "a request of node:http or node:http2, such as `request.raw` of Fastify",
   (it) => hasFunctions(it, "on", "pause", "resume") && "rawHeaders" in it && everyOf(it.rawHeaders, Predicate.isString)

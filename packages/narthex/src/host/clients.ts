@@ -76,7 +76,7 @@ const isEndless = ({ url }: Request) => {
 /**
  * Requests inside a transaction that ends with the host's callback.
  *
- * Pitfall: going on after a change that was refused. It may have made a part of what it does, which a transaction of its
+ * Pitfall: going on after a change that was refused. A part of the change may be made already, which a transaction of its
  * own would have undone.
  */
 export const requestsDuring = (fetch: Fetch) => {
@@ -99,7 +99,7 @@ export const requestsDuring = (fetch: Fetch) => {
   }
   return {
     fetch: send,
-    /** What the transaction cannot be kept with: a change that was refused, or that is not over. */
+    /** The reason to undo the work: a change that was refused, or that is not over. */
     end: (): NarthexError | undefined => {
       ended = true
       return changing.size === 0 ? broken : late()

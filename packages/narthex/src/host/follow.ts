@@ -73,7 +73,7 @@ const found = (org_id: OrgId, project_id: ProjectId | null) =>
     if (project_id !== null) yield* orNotFound((yield* ProjectStore).find(org_id, project_id))
   })
 
-/** What ends a loop from outside: the host's signal, which may be of another realm, and the end of the control plane. */
+/** Ends of a loop from outside: the host's signal, which may be of another realm, and the end of the control plane. */
 const endings = (signal: AbortSignal | undefined, closed: AbortSignal) => {
   const signals = signal === undefined ? [closed] : [closed, signal]
   const leave = (listener: () => void) => {
@@ -138,7 +138,7 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
       await items.return?.()
       return { done: true, value: undefined }
     }
-    // Events are read ahead in batches. Those that the loop has not had when it is ended are not delivered.
+    // Events are read ahead in batches. Events that the loop has not had at its end are not delivered.
     const iterator: AsyncIterator<HostItem> = {
       next: () => (over() ? finish() : items.next()),
       return: finish

@@ -16,12 +16,12 @@ const refuse = (problem: string | undefined) => {
 /** Throws unless the value has the form. `path`: the name of the parameter. */
 export const requireForm = (path: string, value: unknown, form: Form): void => refuse(problemOf(path, value, form))
 
-/** The id, of an object that has one or alone. Throws for what is neither. */
+/** The id of an object, or the value itself if it is an id. Throws for any other value. */
 export const idIn = (path: string, value: string | { readonly id: string }): string => {
   let id: unknown
   refuse(
     reading(path, () => {
-      // What a program without types passes.
+      // A program without types may pass anything.
       const given: unknown = value
       id = typeof given === "object" && given !== null && "id" in given ? given.id : given
       return typeof id === "string"

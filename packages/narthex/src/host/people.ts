@@ -58,7 +58,7 @@ export interface IdToken {
   readonly id_token: string
   /** The id of the provider in `identity`; left out: the one whose issuer and client id the token names. */
   readonly provider?: string | null
-  /** What the sign-in sent as `nonce`; left out: not compared. */
+  /** The `nonce` that the sign-in sent; left out: not compared. */
   readonly nonce?: string | null
 }
 
@@ -90,8 +90,8 @@ export interface People {
  */
 export interface Sessions {
   /**
-   * Signs the person in, without an id token. What it resolves to is the answer of the API's exchange: the browser's
-   * session, and the credential of `client`. Rejects with `not_found`, `account_disabled`, `email_not_allowed`; and with
+   * Signs the person in, without an id token. Resolves to the answer of the API's exchange: the browser's session, and
+   * the credential of `client`. Rejects with `not_found`, `account_disabled`, `email_not_allowed`; and with
    * `sign_in_required` for the id of a session of the host's own that has ended.
    */
   readonly start: (person: string | Pick<Person, "id">, options?: StartOptions) => Promise<SessionJson>

@@ -1,4 +1,4 @@
-/** What a host asks about projects: whether an address may reach one, and how an operation ended. */
+/** Questions of a host about projects: whether an address may reach one, and how an operation ended. */
 import { clientFailure, OperationRecord } from "@narthex/api"
 import {
   IpAllowlist as Allowlist,

@@ -9,7 +9,7 @@ export interface Publication {
   readonly org_id: string
   /** Left out: an event of the whole organization, which streams of a project do not have. */
   readonly project_id?: string | null
-  /** One of `eventTypes`, such as `invoice.paid.v1`. */
+  /** A type of `eventTypes`, such as `invoice.paid.v1`. */
   readonly type: string
   /** By the schema of the type: an object of JSON. */
   readonly data: unknown

@@ -33,7 +33,7 @@ export interface SimulatedSubscriber {
   readonly received: ReadonlyArray<ReceivedEvent>
   /** The reason that the server gave for the end of the stream; `undefined` while it gave none. */
   readonly closing: string | undefined
-  /** Reads no more. What the server sends fills the connection's buffer. */
+  /** Stops reading. Bytes that the server sends fill the connection's buffer. */
   readonly pause: () => void
   /** Reads what has arrived, and goes on reading. */
   readonly resume: () => void

@@ -13,13 +13,13 @@ import { type IpAllowlist, makeIpAllowlist } from "./projects.ts"
 import { makePublishing, type Publishing } from "./publish.ts"
 import { makeRun, type Run } from "./Run.ts"
 
-/** What can be done in the transaction. It ends with the callback. */
+/** The calls in the transaction, until the callback ends. */
 export interface Inside {
   /** People whom the host has authenticated. */
   readonly people: People
   /** Sessions of the API. They are valid once the transaction has committed. */
   readonly sessions: Sessions
-  /** Who calls, as the transaction reads it. */
+  /** Finds the caller by a credential, as the transaction reads it. */
   readonly authenticate: Authenticate
   /** Whether the rules of a project admit an address, as the transaction reads them. */
   readonly ipAllowlist: IpAllowlist
@@ -40,8 +40,8 @@ export interface Inside {
  * the control plane. When `work` rejects, its calls are undone, the host's transaction goes on, and the error is passed
  * on unchanged. Rejects with `transaction_refused` where `tx` cannot be used.
  *
- * Pitfall: not awaiting it. What follows the host's COMMIT would not be part of the transaction. A call that `work`
- * does not await rejects with `transaction_refused`.
+ * Pitfall: not awaiting the call. Changes after the host's COMMIT would not be part of the transaction. A call that
+ * `work` does not await rejects with `transaction_refused`.
  *
  * @example
  * import { createControlPlane, postgres } from "narthex"
@@ -56,7 +56,7 @@ export interface Inside {
  */
 export type InTransaction = <A>(tx: object, work: (inside: Inside) => Promise<A>) => Promise<A>
 
-/** What the host's callback rejected with. */
+/** The error that the host's callback rejected with. */
 class Thrown {
   readonly error: unknown
   constructor(error: unknown) {
@@ -67,8 +67,8 @@ class Thrown {
 /**
  * Calls that are over before `work` is.
  *
- * Pitfall: letting a call that `work` did not await resolve. What it emits after `work` has ended is written by no
- * transaction.
+ * Pitfall: letting a call that `work` did not await resolve. No transaction writes the events that it emits after `work`
+ * has ended.
  */
 const during = (run: Run) => {
   let ended = false
@@ -104,7 +104,7 @@ const callsOf = (run: Run, client: MakeClient): Inside => ({
   events: makePublishing(run)
 })
 
-/** What drivers call a client or a transaction: an object, or a function with members. */
+/** The form of a driver's client or transaction: an object, or a function with members. */
 const handle = expecting(
   "a client or transaction of node-postgres, postgres.js or Drizzle",
   (it) => (typeof it === "object" && it !== null) || typeof it === "function"

@@ -1,4 +1,4 @@
-/** What a host chooses. Every option has a default that works in memory (docs/design/library.md N1–N6). */
+/** Options of a control plane. Every option has a default that works in memory (docs/design/library.md N1–N6). */
 import type {
   AccessSettings,
   ClassPolicy,
@@ -60,13 +60,13 @@ export interface CoreOptions {
    * To rotate on several instances: `[1, 2]` on all of them, then `[2, 1]`. Default: `[1]`.
    */
   readonly peppers?: ReadonlyArray<number>
-  /** Who issues the id tokens that people sign in with. Default: none, the host signs people in. */
+  /** Providers of the id tokens that people sign in with. Default: none, the host signs people in. */
   readonly identity?: ReadonlyArray<Provider> | Layer.Layer<IdentityProvider>
-  /** What runs Postgres for branches. Default: computes in memory, which start nothing. */
+  /** The driver that runs Postgres for branches. Default: computes in memory, which start nothing. */
   readonly computes?: Layer.Layer<ComputeDriver, unknown>
   /** The ids of regions at the very first start, the default one first. Default: `local`. */
   readonly regions?: ReadonlyArray<string>
-  /** Who may sign in. Default: everyone. */
+  /** Rules about the people who may sign in. Default: everyone. */
   readonly signup?: Partial<AccessSettings>
   /** Lifetimes of sessions. */
   readonly sessions?: Partial<SessionSettings>
@@ -119,10 +119,10 @@ export interface ControlPlaneOptions extends CoreOptions {
    */
   readonly clientAddress?: (request: Request, socketAddress: string | null) => string | null
   /**
-   * Whose session of your own a request without `Authorization` comes from, such as that of your cookie, and your id of
-   * the session; `null`: none. `fetch` and `node` ask it, and act with the session that `sessions.start` makes or finds
-   * for the same id (`host_session`), until `sessions.end`. A change that a page of another site sends never gets it. The
-   * function must not read the request's body, which the API reads afterwards.
+   * The person and the id of your own session that a request without `Authorization` belongs to, for example by your
+   * cookie; `null`: none. `fetch` and `node` call the function, and act with the session that `sessions.start` makes or
+   * finds for the same id (`host_session`), until `sessions.end`. A change that a page of another site sends never gets
+   * a session. The function must not read the request's body, which the API reads afterwards.
    */
   readonly hostSession?: (request: Request) => Promise<HostSession | null>
   /** Gets warnings and errors. Default: one line on standard error. `off`: nothing. */

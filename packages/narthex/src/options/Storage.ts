@@ -61,7 +61,7 @@ const problemIn = (url: string, options: PostgresOptions) => {
   )
 }
 
-/** What tells a database from all others: its name, and when its server started. */
+/** The identity of a database: its name, and when its server started. */
 const place =
   "select current_database() as database, extract(epoch from pg_postmaster_start_time())::text as server_started"
 
@@ -94,9 +94,9 @@ const listenable = (url: string, applicationName: string) =>
   })
 
 /**
- * State in Postgres 15 or newer, under any number of processes. The schema is brought up to date at each start. What is
- * wrong with the URL, the database or the user is `invalid_options` when the control plane is made; a server that
- * cannot be reached or used now is `unavailable`. Both say what to do.
+ * State in Postgres 15 or newer, under any number of processes. The schema is brought up to date at each start. A wrong
+ * URL, database or user is `invalid_options` when the control plane is made; a server that cannot be reached or used
+ * now is `unavailable`. Both errors say what to do.
  *
  * @example
  * import { createControlPlane, postgres } from "narthex"

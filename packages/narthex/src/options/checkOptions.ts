@@ -6,7 +6,7 @@ import { isRecord, nameOf, problemOf, reading } from "../failures/forms.ts"
 import type { ControlPlaneOptions } from "./ControlPlaneOptions.ts"
 import { optionForms } from "./optionForms.ts"
 
-/** What is wrong with the options, as a sentence that begins with the option. */
+/** The problem with the options, as a sentence that begins with the option. */
 export const problemOfOptions = (options: ControlPlaneOptions): string | undefined =>
   reading("options", () => problemIn(options))
 

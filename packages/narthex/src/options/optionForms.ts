@@ -176,7 +176,7 @@ const storage = expecting(
   (it) => isRecord(it) && "durable" in it && Predicate.isBoolean(it.durable) && "layer" in it && Layer.isLayer(it.layer)
 )
 
-/** Every option. What an option says beyond its form is checked where it is used. */
+/** The form of every option. Further demands on an option are checked where it is used. */
 export const optionForms: Members<ControlPlaneOptions> = {
   storage: optional(storage),
   secret: optional(either(text, aFunction)),

@@ -46,7 +46,7 @@ type MembersOf<S> = [S] extends [never]
 
 type Flat<T> = T extends object ? { readonly [Name in keyof T]: T[Name] } : {}
 
-/** What a call takes. */
+/** The input of a call. */
 export type InputOf<Endpoint extends AnyEndpoint> = Flat<
   MembersOf<Endpoint["~Params"]> &
     MembersOf<Endpoint["~Query"]> &
@@ -63,7 +63,7 @@ type Shown<Answer> = Answer extends object
     : { readonly [Name in keyof Answer]: Name extends SecretMember ? NonNullable<Answer[Name]> : Answer[Name] }
   : Answer
 
-/** What a call resolves to. */
+/** The value that a call resolves to. */
 export type OutputOf<Endpoint extends AnyEndpoint> = Endpoint["~Success"] extends HttpApiSchema.StreamUint8Array
   ? ReadableStream<Uint8Array>
   : Shown<WireOf<Endpoint["~Success"]>>

@@ -85,7 +85,7 @@ const fetching = (options: ClientOptions): Context.Context<never> => {
     : Context.make(FetchHttpClient.Fetch, (input, init) => fetch(new Request(input, init)))
 }
 
-/** What is sent as a header, by the name that its caller knows. */
+/** The values that are sent in headers, by the names that the caller knows. */
 const headersOf = ({ credential, headers }: ClientOptions, own: CallOptions) => ({
   credential: own.credential ?? (typeof credential === "object" ? credential.access_token : credential),
   idempotencyKey: own.idempotencyKey,
@@ -124,7 +124,7 @@ const pagesOf = (
       Effect.tryPromise({
         // The contract has the member in every list.
         try: () => call(cursor === undefined ? input : { ...input, cursor }, own) as Promise<Page>,
-        // What a call rejects with.
+        // Calls reject with a `NarthexError` only.
         catch: (error) => error as NarthexError
       })
     ).pipe(

@@ -1,4 +1,4 @@
-/** What a client follows over time: event streams, and the end of operations. */
+/** Calls that follow something over time: event streams, and the end of operations. */
 import { Duration, Effect, Stream } from "effect"
 import type { NarthexError } from "../../problems/NarthexError.ts"
 import type { StreamItem, SubscriptionOptions } from "../Subscription.ts"

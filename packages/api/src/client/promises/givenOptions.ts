@@ -1,9 +1,9 @@
 /**
- * What the client's calls are given, compared with its types, for programs that no compiler has checked
+ * Compares the options of the client and of its calls with their types, for programs that no compiler has checked
  * (docs/design/client.md L9). A wrong option would be ignored, or look like a server that cannot be reached.
  *
- * Pitfall: testing a signal with `instanceof`. A signal of another realm, as test runners have them, is none of this
- * one.
+ * Pitfall: testing a signal with `instanceof`. A signal of another realm, as in test runners, is no instance of this
+ * realm's `AbortSignal`.
  */
 import { Predicate, Result, Schema } from "effect"
 import type { NarthexError } from "../../problems/NarthexError.ts"
@@ -113,7 +113,7 @@ const checking = (
   }
 }
 
-/** What is wrong with the options of a client; `undefined`: nothing. */
+/** The problem with the options of a client; `undefined`: none. */
 export const problemOfClient = checking("options", Client)
 /** The same for a call, */
 export const problemOfCall = checking("options", Call)

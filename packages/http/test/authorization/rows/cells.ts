@@ -47,7 +47,7 @@
  */
 import type { On } from "../World.ts"
 
-/** What the path of a call names, and so on which objects the call is made. */
+/** The kind of object that the path of a call names. */
 export type Kind =
   | "none"
   | "organization"
@@ -72,7 +72,7 @@ export type Kind =
 export interface Call {
   /** `group.endpoint`, as the contract names them. */
   readonly call: string
-  /** What the call does, where an endpoint stands in several rows. */
+  /** The effect of the call, where an endpoint stands in several rows. */
   readonly as?: string
   readonly kind?: Kind
   /** The kind of branch; left out: a child branch that no agent key made. */
@@ -92,7 +92,7 @@ export interface Call {
 export type Ids = Readonly<Record<string, string>>
 
 export interface Row {
-  /** Its number: `4b` comes after `4`. */
+  /** The number of the row: `4b` comes after `4`. */
   readonly row: string
   /** The calls of the row, in words. */
   readonly says: string

@@ -13,7 +13,7 @@ export abstract class Reader {
   first: number | undefined
   last = 0
   broken: string | undefined
-  /** What the broker itself said, if it did. */
+  /** The data of the overflow that the broker reported, if it did. */
   overflow: { readonly dropped: number; readonly latest_id: string } | undefined
   /** How many bytes of the stream it has read. */
   received = 0
@@ -25,11 +25,11 @@ export abstract class Reader {
     this.numbers = numbers
   }
 
-  /** From now on it reads all that comes. */
+  /** Reads everything from now on. */
   abstract keepUp(): this
-  /** It reads nothing until it keeps up. */
+  /** Reads nothing until `keepUp`. */
   abstract stall(): this
-  /** It reads when the test says so, see `take`. */
+  /** Reads only when the test calls `take`. */
   abstract dawdle(): this
   /** Reads what has arrived, up to so many bytes. */
   abstract take(most: number): void
@@ -102,7 +102,7 @@ export class SocketReader extends Reader {
   }
 }
 
-/** The body of a `Response`. What it has not read is in the body's queue, and nowhere else. */
+/** The body of a `Response`. Unread bytes are in the body's queue, and nowhere else. */
 class BodyReader extends Reader {
   readonly #aborts = new AbortController()
   readonly #response: Promise<Response>

@@ -1,4 +1,4 @@
-/** What a test sees of an event stream, however its bytes arrive. */
+/** An event stream as a test sees it, however its bytes arrive. */
 import { Effect } from "effect"
 
 export interface Block {

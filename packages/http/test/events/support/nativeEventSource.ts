@@ -11,7 +11,7 @@ import { setImmediate } from "node:timers/promises"
 const concurrency = 32
 const types = ["operation.updated.v1", "resume.gap.v1", "overflow.v1", "error.v1", "message"]
 
-// What the test has written.
+// The argument is JSON that the test has written.
 const cuts = JSON.parse(process.argv[2] ?? "[]") as ReadonlyArray<number>
 const body = await buffer(process.stdin)
 
