@@ -183,7 +183,7 @@ const answersModule = () => {
   const { objects } = typesOf()
   return [
     header,
-    "/** What calls of the promise client resolve to, as JSON. */",
+    "/** Answers of the promise client's calls, as JSON. */",
     'import type { Schema } from "effect"',
     "",
     [...objects.texts.entries()]

@@ -91,7 +91,7 @@ export const permissionsPage = (): string => {
     "# Permissions",
     "",
     "Every call of the contract by every kind of caller, as `decide` answers before anything is looked up: for an object of the",
-    "caller's organization, in the scope of the key, and for the own key. What follows may still refuse: an object that does not",
+    "caller's organization, in the scope of the key, and for the own key. A later check may still refuse: an object that does not",
     `exist, another person's object, a body that asks for a higher right. [The design](${design}.md#the-matrix) has these cases and`,
     "the reasons.",
     "",

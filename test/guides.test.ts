@@ -21,7 +21,7 @@ const blocks = (page: string, language: string): ReadonlyArray<string> =>
 
 const connecting = "docs/guides/connecting.md"
 
-/** What a program prints, which must succeed. The server runs in this process, so nothing blocks it. */
+/** The output of a program, which must succeed. The server runs in this process, so nothing blocks it. */
 const ran = (command: string, args: ReadonlyArray<string>, variables: Record<string, string>, input = "") =>
   Effect.promise(() => {
     const program = started(command, args, variables)

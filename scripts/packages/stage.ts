@@ -27,7 +27,7 @@ export const builtFiles = (pack: Package): ReadonlyArray<string> => {
   )
 }
 
-/** What a package publishes, as paths below its folder. */
+/** Paths that a package publishes, below its folder. */
 const publishedFiles = (pack: Package): ReadonlyArray<string> => [
   ...builtFiles(pack),
   ...pack.manifest.files

@@ -56,7 +56,7 @@ export class ConsoleListener extends Context.Service<
     )
 }
 
-/** What traces redact of addresses: those of a callback have the code and the state of a sign-in. */
+/** Members of addresses that traces redact: a callback has the code and the state of a sign-in. */
 const secretParameters = ["code", "state"]
 
 /** Serves the console on the bound port. With `console_url: null` the console's URL is the listener's. */

@@ -25,7 +25,7 @@ export const documentedLines = (): Readonly<Record<string, ReadonlyArray<string>
       .filter(([, lines]) => lines.length > 0)
   )
 
-/** What differs from run to run: ids, ports, passwords, instants and durations. */
+/** Texts that differ from run to run: ids, ports, passwords, instants and durations. */
 export const normalized = (text: string): string =>
   text
     .replaceAll(/(prj|br|ep|key)-[0-9a-z]{20,}/g, "$1-ID")

@@ -96,7 +96,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       endpointRules(self, {
         summary: "Show the caller and its rights",
         text: "Every credential may call it, also that of a pending account.",
-        answer: "Who calls, and what the credential may do."
+        answer: "The caller, and the permissions of the credential."
       })
     ),
     HttpApiEndpoint.get("account", "/v1/account", {

@@ -139,4 +139,6 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)
-  .annotateMerge(OpenApi.annotations({ title: "Endpoints", description: "What Postgres clients connect to." })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Endpoints", description: "The host names that Postgres clients connect to." })
+  ) {}

@@ -77,4 +77,4 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)
-  .annotateMerge(OpenApi.annotations({ title: "Invitations", description: "Who may join the organization." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Invitations", description: "People who may join the organization." })) {}

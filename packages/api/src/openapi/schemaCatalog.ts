@@ -6,7 +6,7 @@ export const schemaCatalog: Readonly<Record<string, string>> = {
   Branch: "A copy of a project's data, with a Postgres of its own.",
   ClientRefusal: "A client that the allowlist of a project refused, at one endpoint.",
   Credential: "A Postgres role of a branch, without its password.",
-  Endpoint: "What Postgres clients connect to: a host name, and a compute that is suspended while it is idle.",
+  Endpoint: "A host name that Postgres clients connect to, with a compute that is suspended while it is idle.",
   Envelope: "An event. Clients ignore members and types that they do not know.",
   Invitation: "An invitation into the organization, as its administrators see it.",
   IpRule: "A network that may connect to the endpoints of a project.",
@@ -29,5 +29,5 @@ export const schemaCatalog: Readonly<Record<string, string>> = {
   SessionAnswer: "A session token, and whom it is for.",
   UserProfile: "A person.",
   UserRef: "A person, as records name them.",
-  Whoami: "Who calls, and what the credential may do."
+  Whoami: "The caller, and the permissions of the credential."
 }

@@ -110,7 +110,7 @@ export const ProjectRecord = Schema.Struct({
 
 export const OperationRecord = Schema.Struct({
   ...Operation.fields,
-  action: open(OperationAction).annotateKey(means("What the work is.", "start_compute")),
+  action: open(OperationAction).annotateKey(means("The kind of work.", "start_compute")),
   status: open(OperationStatus).annotateKey(
     means(
       "`scheduling`, then `running`, then one of the final ones: `finished`, `failed`, `error`, `cancelled` or `skipped`. `cancelling` on the way to `cancelled`.",
@@ -122,7 +122,7 @@ export const OperationRecord = Schema.Struct({
     type: open(Initiator.fields.type).annotateKey(
       means("A person's session, an API key, a proxy on behalf of a connection, or the platform itself.", "user")
     )
-  }).annotateKey(means("Who or what asked for it."))
+  }).annotateKey(means("The person, key or part of the platform that asked for it."))
 }).annotate({ identifier: "Operation" })
 
 export const Operations = Schema.Array(OperationRecord)

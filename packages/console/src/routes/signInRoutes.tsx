@@ -132,7 +132,7 @@ const finish = Effect.gen(function* () {
   return withoutCookie(yield* answered, "sign-in", secure, name)
 })
 
-/** The members of a provider's answer (RFC 6749 §4.1.2, RFC 9207). Others would put facts about a person in an address. */
+/** The members of a provider's answer (RFC 6749 §4.1.2, RFC 9207). Other members would put facts about a person in an address. */
 const answerMembers = ["code", "state", "iss", "error", "error_description", "error_uri"]
 
 /**

@@ -116,7 +116,7 @@ export type SandboxesCalls = {
   readonly create: Method<"sandboxes", "create", Answers.SandboxesCreateAnswer>
 }
 
-/** What Postgres clients connect to. */
+/** The host names that Postgres clients connect to. */
 export type EndpointsCalls = {
   /** List endpoints. */
   readonly list: Method<"endpoints", "list", Answers.EndpointsListAnswer>
@@ -186,7 +186,7 @@ export type OrgsCalls = {
   readonly holdings: Method<"orgs", "holdings", Answers.OrgsHoldingsAnswer>
 }
 
-/** Who may join the organization. */
+/** People who may join the organization. */
 export type InvitationsCalls = {
   /** List invitations. */
   readonly list: Method<"invitations", "list", Answers.InvitationsListAnswer>
@@ -267,7 +267,7 @@ export type Client = {
   readonly branches: BranchesCalls
   /** Short-lived branches for agents. */
   readonly sandboxes: SandboxesCalls
-  /** What Postgres clients connect to. */
+  /** The host names that Postgres clients connect to. */
   readonly endpoints: EndpointsCalls
   /** Work that takes time. */
   readonly operations: OperationsCalls & OperationClient
@@ -275,7 +275,7 @@ export type Client = {
   readonly ipAllow: IpAllowCalls
   /** Organizations and members. */
   readonly orgs: OrgsCalls
-  /** Who may join the organization. */
+  /** People who may join the organization. */
   readonly invitations: InvitationsCalls
   /** Organizations that invite the caller. */
   readonly ownInvitations: OwnInvitationsCalls

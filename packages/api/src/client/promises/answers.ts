@@ -1,5 +1,5 @@
 // Generated from the contract, packages/api/src/groups/, by scripts/docs.ts: change it there.
-/** What calls of the promise client resolve to, as JSON. */
+/** Answers of the promise client's calls, as JSON. */
 import type { Schema } from "effect"
 
 /** A person, the organization that their session acts in, and what else is theirs. */
@@ -8,9 +8,9 @@ export type Account = {
   readonly user: UserProfile
   /** The organization. */
   readonly organization: ActiveOrganization
-  /** Who invited the person, while the membership that the first sign-in brought is not confirmed; otherwise `null`. */
+  /** The inviter, while the membership that the first sign-in brought is not confirmed; otherwise `null`. */
   readonly invited_by: UserProfile | null
-  /** What the credential may do: the permissions of the role, as far as capability and scope let them through. */
+  /** The permissions of the role, as far as capability and scope of the credential let them through. */
   readonly permissions: ReadonlyArray<string>
   /** The organizations that the caller is a member of, oldest first. */
   readonly organizations: ReadonlyArray<OrganizationView>
@@ -56,12 +56,12 @@ export type ApiKey = {
   /** `…` and the last four characters of the secret. */
   readonly hint: string
   /**
-   * What the API key may do. `read_write`: everything that its creator's role allows. `read`: reads. `agent`: reads,
+   * The right of the API key. `read_write`: everything that its creator's role allows. `read`: reads. `agent`: reads,
    * branches and sandboxes of its own, and credentials for them.
    */
   readonly capability: string
   /**
-   * What the API key reaches: the organization, one project, or one branch. The short forms `"organization"`,
+   * The reach of the API key: the organization, one project, or one branch. The short forms `"organization"`,
    * `"project:<project_id>"` and `"branch:<branch_id>"` are accepted too. Left out: the organization.
    */
   readonly scope: OrganizationScope | ProjectScope | BranchScope
@@ -156,7 +156,7 @@ export type Branch = {
   readonly created_at: string
   /** When it was changed last. */
   readonly updated_at: string
-  /** Who created it, also through an API key; `null`: the platform. */
+  /** The creator, also through an API key; `null`: the platform. */
   readonly created_by: UserRef | null
   /**
    * How much disk the data of the branch takes, in bytes, as it was measured last; `null`: it has not been measured, or
@@ -266,7 +266,7 @@ export type ClientRefusal = {
 export type Credential = {
   /** The name of the Postgres role. */
   readonly role: string
-  /** What the role may do: `read_write` or `read_only`. */
+  /** The right of the role: `read_write` or `read_only`. */
   readonly access: string
   /**
    * `pending`: no compute has confirmed it yet. `active`. `ending`: revoked or expired, and its sessions may still run.
@@ -288,7 +288,7 @@ export type Credential = {
   readonly expires_at: string | null
 }
 
-/** What Postgres clients connect to: a host name, and a compute that is suspended while it is idle. */
+/** A host name that Postgres clients connect to, with a compute that is suspended while it is idle. */
 export type Endpoint = {
   /** The id of the endpoint, which is part of its host name. */
   readonly id: string
@@ -357,7 +357,7 @@ export type EndpointsListAnswer = {
 export type Envelope = {
   /** A ULID that rises strictly along a stream. It is a position: `Last-Event-ID` and `after` take it. */
   readonly id: string
-  /** What happened, with the version of its data. */
+  /** The kind of the event, with the version of its data. */
   readonly type: string
   /** Which part of the platform it is from; `_broker` for frames about the stream itself. */
   readonly source: string
@@ -387,7 +387,7 @@ export type EventsHistoryAnswer = {
   readonly names?: Names
 }
 
-/** What ends with the membership. */
+/** Credentials that end with the membership. */
 export type Holdings = {
   /** The newest 100 API keys. */
   readonly api_keys: ReadonlyArray<ApiKey>
@@ -399,13 +399,13 @@ export type Holdings = {
   readonly credentials_count: number
 }
 
-/** Who or what asked for it. */
+/** The person, key or part of the platform that asked for it. */
 export type Initiator = {
   /** A person's session, an API key, a proxy on behalf of a connection, or the platform itself. */
   readonly type: string
   /** The id of the person or of the API key; `null`: neither. */
   readonly id: string | null
-  /** Their name; `null`: not known. */
+  /** The person's name; `null`: not known. */
   readonly name: string | null
 }
 
@@ -419,7 +419,7 @@ export type Invitation = {
   readonly email: string
   /** The role in the organization: `viewer`, `member`, `admin` or `owner`. */
   readonly role: string
-  /** Who invited the person. */
+  /** The inviter. */
   readonly invited_by: UserRef
   /** When it was created. */
   readonly created_at: string
@@ -471,7 +471,7 @@ export type IpRule = {
   readonly label: string
   /** When it was created. */
   readonly created_at: string
-  /** Who created it, also through an API key; `null`: the platform. */
+  /** The creator, also through an API key; `null`: the platform. */
   readonly created_by: UserRef
   /** When the rule expires; `null`: never. */
   readonly expires_at: string | null
@@ -542,7 +542,7 @@ export type Operation = {
   readonly branch_id: string | null
   /** The endpoint that it works on; `null`: none. */
   readonly endpoint_id: string | null
-  /** What the work is. */
+  /** The kind of work. */
   readonly action: string
   /**
    * `scheduling`, then `running`, then one of the final ones: `finished`, `failed`, `error`, `cancelled` or `skipped`.
@@ -555,7 +555,7 @@ export type Operation = {
   readonly failures_count: number
   /** When it is tried again; `null`: no try is waiting. */
   readonly retry_at: string | null
-  /** Who or what asked for it. */
+  /** The person, key or part of the platform that asked for it. */
   readonly initiator: Initiator
   /** When it was created. */
   readonly created_at: string
@@ -628,7 +628,7 @@ export type OrgsCreateAnswer = {
 
 /** The API keys and credentials. */
 export type OrgsHoldingsAnswer = {
-  /** What ends with the membership. */
+  /** Credentials that end with the membership. */
   readonly holdings: Holdings
 }
 
@@ -662,7 +662,7 @@ export type OwnInvitation = {
   readonly organization: Organization
   /** The role in the organization: `viewer`, `member`, `admin` or `owner`. */
   readonly role: string
-  /** Who invited the person. */
+  /** The inviter. */
   readonly invited_by: UserProfile
   /** When it was created. */
   readonly created_at: string
@@ -833,7 +833,7 @@ export type ProxyWakeAnswer = {
 
 /** How much the organization holds of something, and how much it may hold. */
 export type Quota = {
-  /** What the quota counts. */
+  /** The objects that the quota counts. */
   readonly quota: string
   /** How much is held, or counts against the limit. */
   readonly held: number
@@ -871,7 +871,7 @@ export type ReplacedIpRule = {
   readonly label: string
   /** When it was created. */
   readonly created_at: string
-  /** Who created it, also through an API key; `null`: the platform. */
+  /** The creator, also through an API key; `null`: the platform. */
   readonly created_by: UserRef
   /** When the rule expires; `null`: never. */
   readonly expires_at: string | null
@@ -934,7 +934,7 @@ export type Session = {
   readonly signed_in_at: string
   /** When the session token was issued last. */
   readonly last_refreshed_at: string
-  /** What the client called itself; `null`: nothing. */
+  /** The name that the client gave itself; `null`: none. */
   readonly user_agent: string | null
   /** The address that signed in; `null`: not known. */
   readonly address: string | null
@@ -956,7 +956,7 @@ export type SessionAnswer = {
   readonly user: UserProfile
   /** The organization. */
   readonly organization: ActiveOrganization
-  /** Who invited the person, while the membership that the first sign-in brought is not confirmed; otherwise `null`. */
+  /** The inviter, while the membership that the first sign-in brought is not confirmed; otherwise `null`. */
   readonly invited_by: UserProfile | null
 }
 
@@ -984,7 +984,7 @@ export type UserRef = {
   readonly email: string | null
 }
 
-/** Who calls, and what the credential may do. */
+/** The caller, and the permissions of the credential. */
 export type Whoami = {
   /** Which kind of credential calls: `session` or `api_key`. */
   readonly kind: string
@@ -992,7 +992,7 @@ export type Whoami = {
   readonly user: UserProfile
   /** The organization. */
   readonly organization: ActiveOrganization
-  /** Who invited the person, while the membership that the first sign-in brought is not confirmed; otherwise `null`. */
+  /** The inviter, while the membership that the first sign-in brought is not confirmed; otherwise `null`. */
   readonly invited_by: UserProfile | null
   /** `active`, or `pending` until the operator enables the account. */
   readonly account_state: string
@@ -1004,7 +1004,7 @@ export type Whoami = {
   readonly api_key: WhoamiApiKey | null
   /** When the credential expires; `null`: never. */
   readonly expires_at: string | null
-  /** What the credential may do: the permissions of the role, as far as capability and scope let them through. */
+  /** The permissions of the role, as far as capability and scope of the credential let them through. */
   readonly permissions: ReadonlyArray<string>
 }
 

@@ -5,9 +5,9 @@ import { nameText } from "../../schemas/texts.ts"
 const keyName = "The name of the API key: 1 to 64 characters, counted after trimming. It need not be unique."
 const expiresInDays = "After how many days the API key expires. Left out: never."
 const capability =
-  "What the API key may do. `read_write`: everything that its creator's role allows. `read`: reads. `agent`: reads, branches and sandboxes of its own, and credentials for them."
+  "The right of the API key. `read_write`: everything that its creator's role allows. `read`: reads. `agent`: reads, branches and sandboxes of its own, and credentials for them."
 const scope =
-  'What the API key reaches: the organization, one project, or one branch. The short forms `"organization"`, `"project:<project_id>"` and `"branch:<branch_id>"` are accepted too. Left out: the organization.'
+  'The reach of the API key: the organization, one project, or one branch. The short forms `"organization"`, `"project:<project_id>"` and `"branch:<branch_id>"` are accepted too. Left out: the organization.'
 
 const grantedRoles =
   "`viewer`, `member`, `admin`, `owner`, or a role that the program around the control plane declares"
@@ -48,17 +48,17 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   "SessionAnswer.expires_at": ["When the session token expires.", at.soon],
   refresh_until: ["Until when the session can be refreshed. After that the person signs in again.", at.later],
   account_state: ["`active`, or `pending` until the operator enables the account.", "active"],
-  invited_by: ["Who invited the person."],
+  invited_by: ["The inviter."],
   "SessionAnswer.invited_by": [
-    "Who invited the person, while the membership that the first sign-in brought is not confirmed; otherwise `null`.",
+    "The inviter, while the membership that the first sign-in brought is not confirmed; otherwise `null`.",
     null
   ],
   "Whoami.invited_by": [
-    "Who invited the person, while the membership that the first sign-in brought is not confirmed; otherwise `null`.",
+    "The inviter, while the membership that the first sign-in brought is not confirmed; otherwise `null`.",
     null
   ],
   "Account.invited_by": [
-    "Who invited the person, while the membership that the first sign-in brought is not confirmed; otherwise `null`.",
+    "The inviter, while the membership that the first sign-in brought is not confirmed; otherwise `null`.",
     null
   ],
   pending_invitations: [
@@ -74,7 +74,7 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   "Whoami.scope": ["The scope of the API key; `null`: a session calls.", null],
   "Whoami.expires_at": ["When the credential expires; `null`: never.", at.soon],
   permissions: [
-    "What the credential may do: the permissions of the role, as far as capability and scope let them through.",
+    "The permissions of the role, as far as capability and scope of the credential let them through.",
     ["read", "own_keys", "create_projects"]
   ],
   console_url: ["The origin of the console; `null`: there is none.", "https://console.narthex.example"],
@@ -86,7 +86,7 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   provider: ["The id of the provider that the person signed in with.", "google"],
   signed_in_at: ["When the person signed in.", at.created],
   last_refreshed_at: ["When the session token was issued last.", at.updated],
-  user_agent: ["What the client called itself; `null`: nothing.", "Mozilla/5.0"],
+  user_agent: ["The name that the client gave itself; `null`: none.", "Mozilla/5.0"],
   "Session.address": ["The address that signed in; `null`: not known.", "198.51.100.17"],
   "auth.switchOrg.org_id": ["The organization that the session is to act in.", ids.organization],
   address: ["The address of the client.", "198.51.100.17"],
@@ -123,7 +123,7 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   "orgs.create.name": [nameText("the organization"), "Acme Industries"],
   "orgs.rename.name": [nameText("the organization"), "Acme Industries"],
   "orgs.changeMember.role": [`The new role, at most the caller's own: ${grantedRoles}.`, "admin"],
-  holdings: ["What ends with the membership."],
+  holdings: ["Credentials that end with the membership."],
   api_keys_count: ["How many API keys there are.", 1],
   credentials_count: ["How many credentials there are.", 1],
   "holdings.api_keys": ["The newest 100 API keys."],
@@ -143,7 +143,7 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
     "grace@example.com"
   ],
   "invitations.invite.role": [`The role that the person gets: ${grantedRoles}. Left out: \`member\`.`, "member"],
-  quota: ["What the quota counts.", "projects"],
+  quota: ["The objects that the quota counts.", "projects"],
   limit: ["The name of the limit.", "creation"],
   held: ["How much is held, or counts against the limit.", 3],
   allowed: ["How much may be.", 100]

@@ -8,14 +8,14 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
   // Projects, branches, endpoints
   region: ["An alias of `region_id`.", "eu-central"],
   pending_state: ["The state that an operation is bringing it to; `null`: no operation is.", null],
-  created_by: ["Who created it, also through an API key; `null`: the platform."],
+  created_by: ["The creator, also through an API key; `null`: the platform."],
   suspend_timeout_seconds: [suspendTimeout, 300],
 
   // Operations
 
   // Credentials of databases
   "Credential.role": ["The name of the Postgres role.", "ada_rw_8f3k2m"],
-  access: ["What the role may do: `read_write` or `read_only`.", "read_write"],
+  access: ["The right of the role: `read_write` or `read_only`.", "read_write"],
   state: [
     "`pending`: no compute has confirmed it yet. `active`. `ending`: revoked or expired, and its sessions may still run.",
     "active"
@@ -82,7 +82,7 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
     "A ULID that rises strictly along a stream. It is a position: `Last-Event-ID` and `after` take it.",
     ids.event
   ],
-  "Envelope.type": ["What happened, with the version of its data.", "operation.updated.v1"],
+  "Envelope.type": ["The kind of the event, with the version of its data.", "operation.updated.v1"],
   source: ["Which part of the platform it is from; `_broker` for frames about the stream itself.", "operations"],
   "Envelope.project_id": ["The project; left out: the event is the organization's.", ids.project],
   at: ["When it happened.", at.updated],

@@ -61,7 +61,7 @@ export class Initiator extends Schema.Class<Initiator>("Initiator")({
   id: Schema.NullOr(Schema.String).annotateKey(
     means("The id of the person or of the API key; `null`: neither.", ids.user)
   ),
-  name: Schema.NullOr(Schema.String).annotateKey(means("Their name; `null`: not known.", "Ada Lovelace"))
+  name: Schema.NullOr(Schema.String).annotateKey(means("The person's name; `null`: not known.", "Ada Lovelace"))
 }) {}
 
 const fields = {
