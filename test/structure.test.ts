@@ -48,21 +48,10 @@ const service = (domain: string) => `services/${domain}`
  */
 const order: Record<string, ReadonlyArray<string>> = {
   core: [
-    ...[
-      "Entropy.ts",
-      "Ids.ts",
-      "means.ts",
-      "StorageError.ts",
-      "becauseOf.ts",
-      "requestSpan.ts",
-      "Refusals.ts",
-      "Page.ts"
-    ],
-    ...["Digest.ts", "records/memory"],
-    ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "operations"].map(
-      record
-    ),
-    ...["computes", "allowlist", "cli-login", "quotas", "overviews", "access", "purge"].map(record),
+    ...["Entropy.ts", "Ids.ts", "means.ts", "StorageError.ts", "becauseOf.ts", "requestSpan.ts"],
+    ...["Refusals.ts", "Page.ts", "Digest.ts", "records/memory"],
+    ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"].map(record),
+    ...["operations", "computes", "allowlist", "cli-login", "quotas", "overviews", "access", "purge"].map(record),
     ...["Transaction.ts", "rules", "services/events/ring", "services/events/streams"],
     ...["regions", "operations", "quotas", "allowlist", "access", "own-events"].map(service),
     ...["sign-in", "keys", "cli-login", "organizations", "overviews", "projects", "proxy-requests"].map(service),
@@ -105,17 +94,8 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts", "processMetrics.ts"],
     ...["listeners.ts", "ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts"],
     ...["computeHome.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
-    ...[
-      "references.ts",
-      "sumMetrics.ts",
-      "proxyProcesses.ts",
-      "proxy.ts",
-      "platform.ts",
-      "announce.ts",
-      "manner.ts",
-      "run.ts",
-      "controlPlaneAnswers.ts"
-    ],
+    ...["references.ts", "sumMetrics.ts", "proxyProcesses.ts", "proxy.ts", "platform.ts"],
+    ...["announce.ts", "manner.ts", "run.ts", "controlPlaneAnswers.ts"],
     ...["regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts"],
     "index.ts"
   ]
