@@ -1,14 +1,15 @@
-/** Upgrades: this release migrates the database of an older release and keeps its rows. */
+/** Upgrades: the database of an older version is kept, with its rows, and has the schema of a new one. */
 import { createHash } from "node:crypto"
-import { readdirSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, RegionCatalog } from "@narthex/core"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
-import { Effect, Layer, type Redacted } from "effect"
+import { Effect, type Redacted } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
 import { silent } from "../../packages/postgres/test/support/silent.ts"
+import { catalog } from "./support/catalog.ts"
 
 const directory = resolve(import.meta.dirname, "../../packages/postgres/src/migrations")
 
@@ -27,20 +28,13 @@ const migrations = await Promise.all(
   files.map(async (file) => ({ name: file.replace(/\.ts$/, ""), text: await textOf(file) }))
 )
 
-/** A statement for each, as the driver sends one at a time. */
-const asOne = (text: string) => `do $old_block$ begin ${text} end $old_block$`
-const executed = (text: string) => asOne(`execute $old_text$${text}$old_text$;`)
+/** The driver sends one statement at a time. */
+const asOne = (text: string) => `do $block$ begin ${text} end $block$`
 
-/** The statements that leave the store as a release with these migrations does. */
-const applied = (count: number) => [
-  "create table narthex_migration (name text primary key, checksum text not null, at timestamptz not null default now())",
-  ...migrations
-    .slice(0, count)
-    .flatMap(({ name, text }) => [
-      executed(text),
-      `insert into narthex_migration (name, checksum) select '${name}', md5($old$${text}$old$)`
-    ])
-]
+const dump = readFileSync(join(import.meta.dirname, "support/beforeFirstRelease.sql"), "utf8")
+
+/** What the last version before the first release leaves behind. */
+const beforeFirstRelease = asOne(`execute $dump$${dump}$dump$;`)
 
 /** A row for every table that has none, with a value for every column by its type. */
 const filled = asOne(`
@@ -60,24 +54,16 @@ begin
     from information_schema.columns as it
     join information_schema.tables as t using (table_schema, table_name)
     where it.table_schema = 'public' and t.table_type = 'BASE TABLE'
-      and it.table_name not in ('narthex_migration', 'event_head')
+      and it.table_name <> 'narthex_migration'
       and it.is_generated = 'NEVER' and it.identity_generation is null
     group by it.table_name order by it.table_name
   loop
     execute format('insert into %I (%s) values (%s)', named.table_name, named.columns, named.row);
   end loop;
-  update event_head set pos = 1;
 end;`)
 
 const tables = `select table_name as name from information_schema.tables
 where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'narthex_migration' order by 1`
-
-/** Columns that a migration takes away, with no data of users: the turns of claims begin again. */
-const gone: Readonly<Record<string, ReadonlyArray<string>>> = {
-  operation_turn: ["class", "org_id", "project_id", "served"],
-  operation_person_turn: ["class", "person", "served"],
-  operation_head: ["project_id"]
-}
 
 /** Runs the statements over one connection, and returns the rows of each. */
 const session = (url: Redacted.Redacted<string>, statements: ReadonlyArray<string>) =>
@@ -99,56 +85,64 @@ const contents = (url: Redacted.Redacted<string>) =>
     return new Map(names.map((name, at) => [name, (rows[at] ?? []).map((row) => row["it"])]))
   })
 
-layer(PostgresServer.layer, { excludeTestServices: true })("a database of an older release", (it) => {
-  it.effect.each(migrations.slice(0, -1).map(({ name }, at) => ({ count: at + 1, name })))(
-    "a database whose last migration is $name is migrated with every row kept",
-    ({ count }) =>
-      Effect.gen(function* () {
-        const { admin, database } = yield* PostgresServer
-        const url = yield* database
-        yield* session(url, [...applied(count), filled])
-        const before = yield* contents(url)
-        for (const [name, rows] of before) assert.lengthOf(rows, 1, name)
+const present = (url: Redacted.Redacted<string>) =>
+  Database.layer({ url, maxConnections: 4, applicationName: "narthex-test" })
 
-        const present = Layer.fresh(Database.layer({ url, maxConnections: 4, applicationName: "narthex-test" }))
-        yield* Effect.gen(function* () {
-          yield* migrate
-          const after = yield* contents(url)
-          for (const [name, [row]] of before) {
-            const kept = Object.entries(row ?? {}).filter(([column]) => !gone[name]?.includes(column))
-            if (kept.length > 0) assert.containsSubset(after.get(name)?.[0], Object.fromEntries(kept), name)
-          }
-          assert.lengthOf(yield* admin("select 1 from narthex_migration", url), migrations.length)
+const upgraded = (url: Redacted.Redacted<string>) => Effect.provide(migrate, [present(url), silent], { local: true })
 
-          // The present release works with what it found.
-          assert.deepStrictEqual(yield* admin("select event_sequence(10) as moved", url), [{ moved: 1 }])
-          yield* Effect.gen(function* () {
-            const users = (yield* (yield* AccountStore).users({ limit: 10, after: null })).items.map(({ id }) =>
-              String(id)
-            )
-            assert.deepStrictEqual(users, before.has("user_account") ? ["old"] : [])
-            const regions = (yield* (yield* RegionCatalog).all).map(({ region }) => String(region.region_id))
-            assert.deepStrictEqual(regions, before.has("region") ? ["old"] : [])
-          }).pipe(Effect.provide(PostgresStorage.layer, { local: true }))
-        }).pipe(Effect.provide(present, { local: true }), Effect.provide(silent))
-      })
-  )
+const records = "select name from narthex_migration"
 
-  it.effect("a deletion that an older release has scheduled is among the deletions afterwards", () =>
+layer(PostgresServer.layer, { excludeTestServices: true })("a database from before the first release", (it) => {
+  it.effect("a database of the last version before is recognized, with every row kept, by two instances at once", () =>
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer
       const url = yield* database
-      const scheduled = (branch: string, action: string) =>
-        `insert into operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
-           updated_at) values ('${branch}', 'org', 'prj', '${branch}', '${action}', 'scheduling', 0, '{}', now(), now())`
-      const before = applied(migrations.findIndex(({ name }) => name === "0019_deletions"))
-      yield* session(url, [...before, scheduled("a", "delete_timeline"), scheduled("b", "create_branch")])
-      const present = Layer.fresh(Database.layer({ url, maxConnections: 4, applicationName: "narthex-test" }))
-      yield* Effect.provide(migrate, [present, silent], { local: true })
-      assert.deepStrictEqual(yield* admin("select class from operation_head order by operation_id", url), [
-        { class: "deletions" },
-        { class: "branches" }
-      ])
+      yield* session(url, [beforeFirstRelease, filled])
+      const before = yield* contents(url)
+      const recorded = yield* admin(records, url)
+      for (const [name, rows] of before) assert.lengthOf(rows, 1, name)
+
+      const ran = yield* Effect.all([upgraded(url), upgraded(url)], { concurrency: "unbounded" })
+      assert.deepStrictEqual([...ran, yield* upgraded(url)], [[], [], []])
+      assert.deepStrictEqual(yield* contents(url), before)
+      const all = [...recorded, ...migrations.map(({ name }) => ({ name }))]
+      assert.sameDeepMembers([...(yield* admin(records, url))], all)
+
+      // The present release works with what it found.
+      assert.deepStrictEqual(yield* admin("select event_sequence(10) as moved", url), [{ moved: 1 }])
+      yield* Effect.gen(function* () {
+        const users = (yield* (yield* AccountStore).users({ limit: 10, after: null })).items.map(({ id }) => String(id))
+        const regions = (yield* (yield* RegionCatalog).all).map(({ region }) => String(region.region_id))
+        assert.deepStrictEqual([users, regions], [["old"], ["old"]])
+      }).pipe(
+        Effect.provide(PostgresStorage.layer, { local: true }),
+        Effect.provide([present(url), silent], { local: true })
+      )
+    })
+  )
+
+  it.effect("its schema is that of a new database", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const [old, fresh] = [yield* database, yield* database]
+      yield* session(old, [beforeFirstRelease])
+      yield* upgraded(old)
+      assert.lengthOf(yield* upgraded(fresh), migrations.length)
+      const definitions = yield* admin(catalog, fresh)
+      assert.isAbove(definitions.length, 500)
+      assert.deepStrictEqual(yield* admin(catalog, old), definitions)
+    })
+  )
+
+  it.effect("a database of an earlier one is refused, unchanged, with the version to start first", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      yield* session(url, [beforeFirstRelease, "delete from narthex_migration where name = '0024_turns'"])
+      const before = yield* admin(records, url)
+      const error = yield* Effect.flip(upgraded(url))
+      assert.include(error.line, "Start the last version before the first release once, then this one.")
+      assert.deepStrictEqual(yield* admin(records, url), before)
     })
   )
 
@@ -160,31 +154,16 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database of an old
 
 /** Databases remember these. A line is added with a migration, and never changed. */
 const released = {
-  "0001_events": "d9d7e310a42b5ef630c5bf2c1a339bc8",
-  "0002_accounts": "15112aba5ea0fc8e2596f5e5142f6cff",
-  "0003_projects": "b4f8945af458e819d5a120371fe8b36c",
-  "0004_event_floors": "0f2fece004610ab5bc430564928b6e76",
-  "0005_requests": "3461e58d59c43c95682abc80d1f66a93",
-  "0006_sequence_by_key": "a0ea2366eabf2a0befbf40382b5fc73c",
-  "0007_operations": "433e0bac48a5559e3ee8482ab3d8f99a",
-  "0007b_retention": "86ab50e2f45ba55b5ed46cb99ac2709b",
-  "0008_credentials": "c485c6c96b373cda91fa42525120e8a5",
-  "0009_quotas": "cd40e5f682d1581eee87aee6d5e31430",
-  "0010_activity": "e2f9a6680803c65f59b6add5703857bd",
-  "0011_lists": "85ab06c18e9dcfe35e641b32f3ccf25a",
-  "0012_instances": "12ffc1f8244c477edaf24dfaa78ca085",
-  "0012b_static_computes": "e106cbef6a681fc0b72694f95a5d0929",
-  "0012c_compute_home": "aa4909dc3f195730f01c47acdd9dab3e",
-  "0013_consent": "9bc51d919d5adde6eaba3108fc4defc3",
-  "0015_joined_events": "3db9f39966cfeaa4f108f081d7df63e2",
-  "0016_client_refusals": "44f7c703c0d4721243b5af53362fa0ea",
-  "0017_host_sessions": "01f75e9a8a3f0ddf5351ce89faed6919",
-  "0018_branch_keys": "6a02a9318be1c8a8edea49828c2b29e9",
-  "0018b_people": "b79cb6415533e14768acfcb13f275414",
-  "0019_deletions": "75af92c5f70234c0eeb46d1e792507d1",
-  "0020_host_session_ends": "5933f41f85714bab5c7ac872bf6f2878",
-  "0021_endpoint_use": "ab32de31f289f632ad3add436d88ad5f",
-  "0022_due_operations": "68b6910c064684c6d7f7af35884f2e77",
-  "0023_compute_reach": "e764d23281dc544435863a24a4ae4f04",
-  "0024_turns": "3dc8a80e6ef2e155a5c0ed87c7a935ab"
+  "0001_accounts": "bc772ba4b34fbadfd830a6e426851fa5",
+  "0002_regions": "80dfda5234a4ef96c22b90476931ea8a",
+  "0003_keys": "5eb4fd9727a3cc4929df7ba9b86dd878",
+  "0004_projects": "6f6fa8d4c93d1351d330d1e5650fe847",
+  "0005_computes": "39ec80dfb7e5c910144a0628f591191e",
+  "0006_sessions": "0bf2f6d72ef7da3ddbf56cda628d99b7",
+  "0007_requests": "3461e58d59c43c95682abc80d1f66a93",
+  "0008_events": "0ee2d9ec5851486ed1efc90d9cce7adb",
+  "0009_operations": "a432c72b843897dac0f7da9c199b0569",
+  "0010_quotas": "c26c8700c4ed09a04911060ba28b646f",
+  "0011_allowlist": "a35510a6e4a21a2a63c22785f38e4f36",
+  "0012_cli_login": "30970a5a47a2424a7fcb75d3340e7b49"
 }

@@ -14,63 +14,33 @@ import { Duration, Effect } from "effect"
 import { Database } from "./database/Database.ts"
 import { unlimited } from "./database/SessionLimits.ts"
 import { StatementLimit } from "./driver/Attempt.ts"
-import { events } from "./migrations/0001_events.ts"
-import { accounts } from "./migrations/0002_accounts.ts"
-import { projects } from "./migrations/0003_projects.ts"
-import { eventFloors } from "./migrations/0004_event_floors.ts"
-import { requests } from "./migrations/0005_requests.ts"
-import { sequenceByKey } from "./migrations/0006_sequence_by_key.ts"
-import { operationClaims } from "./migrations/0007_operations.ts"
-import { retention } from "./migrations/0007b_retention.ts"
-import { credentials } from "./migrations/0008_credentials.ts"
-import { quotas } from "./migrations/0009_quotas.ts"
-import { activity } from "./migrations/0010_activity.ts"
-import { lists } from "./migrations/0011_lists.ts"
-import { instances } from "./migrations/0012_instances.ts"
-import { staticComputes } from "./migrations/0012b_static_computes.ts"
-import { computeHome } from "./migrations/0012c_compute_home.ts"
-import { consent } from "./migrations/0013_consent.ts"
-import { joinedEvents } from "./migrations/0015_joined_events.ts"
-import { clientRefusals } from "./migrations/0016_client_refusals.ts"
-import { hostSessions } from "./migrations/0017_host_sessions.ts"
-import { branchKeys } from "./migrations/0018_branch_keys.ts"
-import { people } from "./migrations/0018b_people.ts"
-import { deletions } from "./migrations/0019_deletions.ts"
-import { hostSessionEnds } from "./migrations/0020_host_session_ends.ts"
-import { endpointUse } from "./migrations/0021_endpoint_use.ts"
-import { dueOperations } from "./migrations/0022_due_operations.ts"
-import { computeReach } from "./migrations/0023_compute_reach.ts"
-import { turns } from "./migrations/0024_turns.ts"
+import { accounts } from "./migrations/0001_accounts.ts"
+import { regions } from "./migrations/0002_regions.ts"
+import { keys } from "./migrations/0003_keys.ts"
+import { projects } from "./migrations/0004_projects.ts"
+import { computes } from "./migrations/0005_computes.ts"
+import { sessions } from "./migrations/0006_sessions.ts"
+import { requests } from "./migrations/0007_requests.ts"
+import { events } from "./migrations/0008_events.ts"
+import { operations } from "./migrations/0009_operations.ts"
+import { quotas } from "./migrations/0010_quotas.ts"
+import { allowlist } from "./migrations/0011_allowlist.ts"
+import { cliLogin } from "./migrations/0012_cli_login.ts"
 
 /** The migrations in the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
-  ["0001_events", events],
-  ["0002_accounts", accounts],
-  ["0003_projects", projects],
-  ["0004_event_floors", eventFloors],
-  ["0005_requests", requests],
-  ["0006_sequence_by_key", sequenceByKey],
-  ["0007_operations", operationClaims],
-  ["0007b_retention", retention],
-  ["0008_credentials", credentials],
-  ["0009_quotas", quotas],
-  ["0010_activity", activity],
-  ["0011_lists", lists],
-  ["0012_instances", instances],
-  ["0012b_static_computes", staticComputes],
-  ["0012c_compute_home", computeHome],
-  ["0013_consent", consent],
-  ["0015_joined_events", joinedEvents],
-  ["0016_client_refusals", clientRefusals],
-  ["0017_host_sessions", hostSessions],
-  ["0018_branch_keys", branchKeys],
-  ["0018b_people", people],
-  ["0019_deletions", deletions],
-  ["0020_host_session_ends", hostSessionEnds],
-  ["0021_endpoint_use", endpointUse],
-  ["0022_due_operations", dueOperations],
-  ["0023_compute_reach", computeReach],
-  ["0024_turns", turns]
+  ["0001_accounts", accounts],
+  ["0002_regions", regions],
+  ["0003_keys", keys],
+  ["0004_projects", projects],
+  ["0005_computes", computes],
+  ["0006_sessions", sessions],
+  ["0007_requests", requests],
+  ["0008_events", events],
+  ["0009_operations", operations],
+  ["0010_quotas", quotas],
+  ["0011_allowlist", allowlist],
+  ["0012_cli_login", cliLogin]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */
@@ -86,38 +56,79 @@ const record = `create table if not exists narthex_migration (
 const asOne = (text: string) =>
   `do $narthex_block$ begin execute $narthex_text$${text}$narthex_text$; end $narthex_block$`
 
-/** Whether it ran: `false` if it is recorded. */
-const once = (name: string, text: string): Effect.Effect<boolean, StorageError, Database> =>
+type Ask = <Row extends object>(
+  statement: string,
+  params?: ReadonlyArray<unknown>
+) => Effect.Effect<ReadonlyArray<Row>, StorageError>
+
+/** Runs `work` in a transaction that waits for those of other instances, and has the table of the records. */
+const alone = <A>(operation: string, work: (ask: Ask) => Effect.Effect<A, StorageError>) =>
   Effect.gen(function* () {
     const { query, transaction } = yield* Database
-    const ask = <Row extends object>(statement: string, params: ReadonlyArray<unknown> = []) =>
-      query<Row>(`migrate ${name}`, statement, params)
+    const ask: Ask = (statement, params = []) => query(operation, statement, params)
     const step = Effect.gen(function* () {
       yield* ask(unlimited)
       yield* ask("select pg_advisory_xact_lock($1)", [lock])
       yield* ask(record)
+      return yield* work(ask)
+    })
+    return yield* transaction(step)
+  })
+
+const refused = (operation: string, why: string) => new StorageError({ operation, cause: new Error(why) })
+
+/** Whether it ran: `false` if it is recorded. */
+const once = (name: string, text: string) =>
+  alone(
+    `migrate ${name}`,
+    Effect.fnUntraced(function* (ask) {
       const [found] = yield* ask<{ readonly same: boolean }>(
         "select checksum = md5($2) as same from narthex_migration where name = $1",
         [name, text]
       )
-      if (found?.same === false) {
-        return yield* new StorageError({
-          operation: `migrate ${name}`,
-          cause: new Error("This migration ran on the database with a different text.")
-        })
-      }
+      if (found?.same === false)
+        return yield* refused(`migrate ${name}`, "This migration ran on the database with a different text.")
       if (found !== undefined) return false
       yield* ask(asOne(text))
       yield* ask("insert into narthex_migration (name, checksum) values ($1, md5($2))", [name, text])
       yield* Effect.logInfo(`Migrated the database: ${name}.`)
       return true
     })
-    return yield* transaction(step)
+  )
+
+/** The migrations of the first release: one for each group of tables. */
+const ofFirstRelease = migrations.slice(0, 12)
+/** A digest of the records of the 27 migrations that made the same schema before the first release. */
+const recordsBefore = "558073e58b9b1ea9b33db784b5458b57"
+
+/**
+ * Records the migrations of the first release on a database that has those from before it. The former records stay, so
+ * that the former version still starts.
+ */
+const recognized = alone(
+  "migrate",
+  Effect.fnUntraced(function* (ask) {
+    const [older] = yield* ask<{ readonly complete: boolean }>(
+      `select md5(string_agg(name || ' ' || checksum, ',' order by name collate "C")) = $1 as complete
+       from narthex_migration having bool_or(name = '0001_events') and not bool_or(name = '0001_accounts')`,
+      [recordsBefore]
+    )
+    if (older?.complete === false)
+      return yield* refused(
+        "migrate",
+        "The database has not all migrations from before the first release. Start the last version before the first release once, then this one."
+      )
+    if (older === undefined) return
+    yield* ask(
+      "insert into narthex_migration (name, checksum) select name, md5(text) from unnest($1::text[], $2::text[]) as it(name, text)",
+      [ofFirstRelease.map(([name]) => name), ofFirstRelease.map(([, text]) => text)]
+    )
   })
+)
 
 /**
  * The names of the migrations that ran with their present text. It takes no lock: a record is made with the change that
- * it records, and is never removed. The first migration creates the table of the records.
+ * it records, and is never removed. The first transaction that migrates creates the table of the records.
  */
 const recorded = Effect.gen(function* () {
   const { query } = yield* Database
@@ -149,6 +160,7 @@ const recorded = Effect.gen(function* () {
 export const migrate: Effect.Effect<ReadonlyArray<string>, StorageError, Database> = Effect.gen(function* () {
   const done = yield* recorded
   const left = migrations.filter(([name]) => !done.has(name))
+  if (left.length > 0) yield* recognized
   const ran = yield* Effect.filter(left, ([name, text]) => once(name, text))
   return ran.map(([name]) => name)
 }).pipe(Effect.provideService(StatementLimit, Duration.infinity))

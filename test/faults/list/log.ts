@@ -81,7 +81,7 @@ export const log: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/postgres/src/migrations/0006_sequence_by_key.ts",
+    file: "packages/postgres/src/migrations/0008_events.ts",
     tests: ["packages/postgres/test/eventSequence.test.ts", "packages/postgres/test/stores/EventLog.test.ts"],
     faults: [
       {
@@ -112,7 +112,7 @@ export const log: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "host",
-    file: "packages/postgres/src/migrations/0015_joined_events.ts",
+    file: "packages/postgres/src/migrations/0008_events.ts",
     tests: ["packages/postgres/test/host/hostTransaction.test.ts", "packages/postgres/test/host/refusals.test.ts"],
     faults: [
       {
@@ -144,7 +144,7 @@ export const log: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/postgres/src/migrations/0020_host_session_ends.ts",
+    file: "packages/postgres/src/migrations/0006_sessions.ts",
     tests: ["packages/postgres/test/stores/hostSessionEnds.test.ts"],
     faults: [
       {

@@ -1,6 +1,6 @@
 /**
- * `EventLog` on Postgres: outbox, sequencing function and log (migrations 0001 and 0006), and a floor for each
- * organization (migration 0004).
+ * `EventLog` on Postgres: outbox, sequencing function, log, and a floor for each organization
+ * (`migrations/0008_events.ts`).
  *
  * Pitfall: calling `sequence` inside a transaction. It holds the row of the head until the commit, so no other instance
  * can sequence.

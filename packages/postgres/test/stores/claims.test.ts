@@ -102,7 +102,7 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
       Effect.gen(function* () {
         const { query } = yield* Database
         yield* emptied
-        // A transaction cannot hold the locks of so many branches, so the heads are put afterwards, as in the migration.
+        // A transaction cannot hold the locks of so many branches, so the heads are put afterwards.
         yield* query("fill", "alter table operation disable trigger operation_changed")
         for (const statement of statements) yield* query("fill", statement)
         yield* query("fill", "select count(operation_put_head(o)) from (select * from operation order by position) o")
@@ -133,7 +133,7 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
     })
   )
 
-  it.effect("operations that an older release left unfinished are claimable after the migration", () =>
+  it.effect("a branch's first unfinished operation, and each without a branch, has a head", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       yield* emptied

@@ -35,7 +35,7 @@ export class CredentialView extends Schema.Class<CredentialView>("CredentialView
 
 export class BranchRole extends Schema.Class<BranchRole>("BranchRole")({
   role: Schema.String,
-  /** `null`, like `minted_by`, of roles that a version before 0008 minted. */
+  /** `null`, like `minted_by`, of roles from before either was recorded. */
   org_id: Schema.NullOr(OrgId),
   project_id: ProjectId,
   branch_id: BranchId,

@@ -1,8 +1,24 @@
 /**
- * Clients that allowlists refused, as proxies report them: a bounded number of rows for each project, and of each proxy
- * the number of its last report.
+ * Allowlists, and the clients that they refused, as proxies report them: a bounded number of rows for each project, and
+ * of each proxy the number of its last report.
  */
-export const clientRefusals = `
+export const allowlist = `
+create table ip_allowlist (                       -- one row a project that ever had rules; locked by every change
+  project_id text collate "C" primary key,
+  version    bigint not null
+);
+
+create table ip_rule (
+  project_id text collate "C" not null,
+  cidr       text collate "C" not null,
+  label      text not null,
+  created_at timestamptz not null,
+  created_by jsonb not null,
+  expires_at timestamptz,
+  position   bigint generated always as identity, -- oldest first
+  primary key (project_id, cidr)
+);
+
 create table client_refusal (                     -- one row for each endpoint and client address
   endpoint_id text collate "C" not null,
   address     text collate "C" not null,

@@ -1,8 +1,6 @@
 /**
  * Quotas: the operator's exceptions, who created an organization, and the disk that branches take.
  *
- * Organizations of earlier releases have no record of who created them: the owner of the longest standing counts.
- *
  * A row of `branch_disk` outlives its branch until the data is gone from the machine, so its organization is stored with
  * it.
  */
@@ -19,11 +17,6 @@ create table organization_founder (
   user_id text collate "C" not null
 );
 create index on organization_founder (user_id);
-insert into organization_founder (org_id, user_id)
-select distinct on (m.org_id) m.org_id, m.user_id
-from membership m join organization o on o.id = m.org_id
-where m.role = 'owner' and not o.personal
-order by m.org_id, m.joined_at, m.user_id;
 
 create table branch_disk (
   branch_id   text collate "C" primary key,

@@ -3,7 +3,17 @@
  * measured and not chosen). In short: readers never follow a cursor over uncommitted rows, and the row of the head,
  * locked inside the one statement that sequences, makes ids and positions rise without gaps.
  *
- * Migration 0006 replaces the function; it differs in how it finds its rows.
+ * The function takes its events by key, without sequential scans: a session plans the statements of a function once, mostly
+ * while the outbox is empty. A scan is right there, but reads the whole backlog for each batch when one builds up.
+ *
+ * Retention keeps the newest events of every organization, however old, so one organization may be trimmed to a later
+ * id than another has ever reached: each has a floor. `event_head.trimmed_to` is for changes of the timeline, which
+ * apply to all.
+ *
+ * Events of a transaction that a host has begun (`joined`) are inserted when the control plane's call ends, and the host
+ * may commit much later. At its COMMIT, after its last statement, they take new places at the end of the outbox, so that
+ * the order of the log stays that of E12. The host's connection may have another search path, so `event_joined` names the
+ * schema.
  *
  * Pitfall: calling `event_sequence` inside a longer transaction. It holds the row of the head until the commit, and no
  * other instance can sequence before that.
@@ -12,14 +22,25 @@ export const events = `
 create table event_outbox (                       -- written by business transactions, drained to empty
   seq        bigint generated always as identity primary key,   -- cache 1 (default): monotone in real time
   org_id     uuid not null,
-  project_id uuid,
+  project_id text collate "C",
   type       text not null,
   source     text not null,
   region_id  text not null,
   at         timestamptz not null,                -- set by the app clock at emit
   internal   boolean not null default false,      -- revocations etc.: sequenced, never sent to clients
-  data       jsonb not null
+  data       jsonb not null,
+  written_at timestamptz not null default clock_timestamp(),    -- the clock by which the age of the outbox is measured
+  joined     boolean not null default false
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
+
+create function event_joined() returns trigger language plpgsql as $$
+begin
+  execute format('update %I.event_outbox set seq = default where seq = $1', tg_table_schema) using new.seq;
+  return null;
+end $$;
+
+create constraint trigger event_joined after insert on event_outbox deferrable initially deferred
+  for each row when (new.joined) execute function event_joined();
 
 create table event_head (                         -- one row: serialises sequencing, remembers the last id
   one        boolean primary key default true check (one),
@@ -27,16 +48,21 @@ create table event_head (                         -- one row: serialises sequenc
   ms         bigint not null,
   r40        bigint not null,
   c32        bigint not null,
-  trimmed_to uuid,                                -- highest id removed by retention, or forced by a timeline change
+  trimmed_to uuid,                                -- highest id that a change of the timeline has made uncertain
   timeline   text                                 -- changes on promotion and restore: older client ids must gap once
 ) with (fillfactor = 10);
 insert into event_head values (true, 0, 0, 0, 0, null, null);
+
+create table event_floor (
+  org_id     uuid primary key,
+  trimmed_to uuid not null                        -- highest id that retention removed
+);
 
 create table event_log (                          -- what every instance tails; dense, commit-ordered
   pos        bigint primary key,
   id         uuid not null,                       -- 16 raw ULID bytes; byte order = ULID order
   org_id     uuid not null,
-  project_id uuid,
+  project_id text collate "C",
   type       text not null,
   source     text not null,
   region_id  text not null,
@@ -52,7 +78,7 @@ create function event_id(ms bigint, r40 bigint, c32 bigint) returns uuid languag
   select (lpad(to_hex(ms), 12, '0') || lpad(to_hex(r40), 10, '0') || lpad(to_hex(c32), 8, '0') || '00')::uuid
 $$;
 
-create function event_sequence(p_limit int) returns int language plpgsql as $$
+create function event_sequence(p_limit int) returns int language plpgsql set enable_seqscan = off as $$
 declare
   h event_head;
   v_ms bigint;
@@ -83,8 +109,8 @@ begin
   end if;
   if v_timeline <> h.timeline then v_trimmed := event_id(v_ms, v_r, v_c); end if;
   with taken as (
-    delete from event_outbox o using (select seq from event_outbox order by seq limit p_limit) s
-    where o.seq = s.seq returning o.*                                     -- delete returning: safe under stale snapshots
+    delete from event_outbox where seq = any (array(select seq from event_outbox order by seq limit p_limit))
+    returning *                                                           -- delete returning: safe under stale snapshots
   ), num as (
     select t.*, row_number() over (order by seq) rn from taken t
   ), ins as (

@@ -1,0 +1,28 @@
+/** What a database is made of, as Postgres writes it: a row for each object, with the order of columns. */
+export const catalog = `
+select 'relation' as kind,
+  format('%s %s %s %s %s', relname, relkind, relpersistence, reloptions, relacl) as definition
+from pg_class where relnamespace = 'public'::regnamespace
+union all
+select 'column', format('%s.%s %s %s not null: %s %s %s %s %s %s', attrelid::regclass, attname,
+  row_number() over (partition by attrelid order by attnum), format_type(atttypid, atttypmod), attnotnull, attidentity,
+  attgenerated, attcollation::regcollation, attstorage, pg_get_expr(adbin, adrelid))
+from pg_attribute join pg_class c on c.oid = attrelid left join pg_attrdef on adrelid = attrelid and adnum = attnum
+where relnamespace = 'public'::regnamespace and attnum > 0 and not attisdropped
+union all
+select 'constraint', format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+from pg_constraint where connamespace = 'public'::regnamespace
+union all
+select 'index', indexdef from pg_indexes where schemaname = 'public'
+union all
+select 'function', format('%s %s', pg_get_functiondef(oid), proacl)
+from pg_proc where pronamespace = 'public'::regnamespace
+union all
+select 'trigger', pg_get_triggerdef(oid) from pg_trigger where not tgisinternal
+union all
+select 'sequence', s::text
+from (select sequencename, data_type, start_value, min_value, max_value, increment_by, cycle, cache_size
+  from pg_sequences where schemaname = 'public') as s
+union all
+select 'view', format('%s %s', viewname, definition) from pg_views where schemaname = 'public'
+order by 1, 2`
