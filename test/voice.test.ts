@@ -1,4 +1,4 @@
-/** The rule of CONTRIBUTING for sentences: the first words name the thing. */
+/** The rule of docs/contributing/style.md for sentences: the first words name the thing. */
 import { globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
