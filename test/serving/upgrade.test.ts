@@ -33,7 +33,7 @@ const asOne = (text: string) => `do $block$ begin ${text} end $block$`
 
 const dump = readFileSync(join(import.meta.dirname, "support/beforeFirstRelease.sql"), "utf8")
 
-/** What the last version before the first release leaves behind. */
+/** The store that the last version before the first release leaves behind. */
 const beforeFirstRelease = asOne(`execute $dump$${dump}$dump$;`)
 
 /** A row for every table that has none, with a value for every column by its type. */

@@ -1,4 +1,4 @@
-/** What a database is made of, as Postgres writes it: a row for each object, with the order of columns. */
+/** The objects of a database, as Postgres writes them: a row for each, with the order of columns. */
 export const catalog = `
 select 'relation' as kind,
   format('%s %s %s %s %s', relname, relkind, relpersistence, reloptions, relacl) as definition

@@ -1,5 +1,5 @@
 /**
- * What proxies report of the computes that they relay to, and since when reports can be received; ages are measured by
+ * Reports of proxies about the computes that they relay to, and since when reports can be received. Ages are measured by
  * the clock of this database. Doubts whether a compute still runs. Where computes are: on the operator's servers
  * (`NARTHEX_COMPUTE=static`), or below a directory of this machine.
  */
