@@ -6,9 +6,12 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, RegionCatalog } from "@narthex/core"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
-import { Effect, type Redacted } from "effect"
+import { Effect, Fiber, type Redacted } from "effect"
+import { heldLock } from "../../packages/postgres/test/support/heldLock.ts"
+import { awaits } from "../../packages/postgres/test/support/observe.ts"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
 import { silent } from "../../packages/postgres/test/support/silent.ts"
+import { eventually } from "../harness/eventually.ts"
 import { catalog } from "./support/catalog.ts"
 
 const directory = resolve(import.meta.dirname, "../../packages/postgres/src/migrations")
@@ -90,6 +93,22 @@ const present = (url: Redacted.Redacted<string>) =>
 
 const upgraded = (url: Redacted.Redacted<string>) => Effect.provide(migrate, [present(url), silent], { local: true })
 
+/** Two instances start while a third one migrates, and wait for it. */
+const upgradedByTwo = (url: Redacted.Redacted<string>) =>
+  Effect.gen(function* () {
+    const { query } = yield* Database
+    const third = yield* heldLock(7_316_904_412)
+    const both = yield* Effect.forkChild(Effect.all([upgraded(url), upgraded(url)], { concurrency: "unbounded" }))
+    yield* eventually(
+      "both to wait for the third",
+      Effect.map(
+        query("test", `select 1 from pg_stat_activity where ${awaits(third.backend)}`),
+        ({ length }) => length === 2
+      )
+    ).pipe(Effect.ensuring(Effect.orDie(third.release)))
+    return yield* Fiber.join(both)
+  }).pipe(Effect.provide(present(url), { local: true }))
+
 const records = "select name from narthex_migration"
 
 layer(PostgresServer.layer, { excludeTestServices: true })("a database from before the first release", (it) => {
@@ -102,7 +121,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
       const recorded = yield* admin(records, url)
       for (const [name, rows] of before) assert.lengthOf(rows, 1, name)
 
-      const ran = yield* Effect.all([upgraded(url), upgraded(url)], { concurrency: "unbounded" })
+      const ran = yield* upgradedByTwo(url)
       assert.deepStrictEqual([...ran, yield* upgraded(url)], [[], [], []])
       assert.deepStrictEqual(yield* contents(url), before)
       const all = [...recorded, ...migrations.map(({ name }) => ({ name }))]
