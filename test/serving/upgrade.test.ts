@@ -140,7 +140,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
     })
   )
 
-  it.effect("its schema is that of a new database", () =>
+  it.effect("the schema of an upgraded database is that of a new one", () =>
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer
       const [old, fresh] = [yield* database, yield* database]
