@@ -88,6 +88,21 @@ const contents = (url: Redacted.Redacted<string>) =>
     return new Map(names.map((name, at) => [name, (rows[at] ?? []).map((row) => row["it"])]))
   })
 
+/** The rows after an upgrade. Turns begin again, and a person has none; nothing else is changed. */
+const kept = (before: ReadonlyMap<string, ReadonlyArray<unknown>>) => {
+  const rows = new Map<string, ReadonlyArray<unknown>>(before)
+  rows.delete("operation_person_turn")
+  rows.set("operation_turn", [])
+  rows.set(
+    "operation_head",
+    (before.get("operation_head") ?? []).map((row) => {
+      const { project_id: _, ...rest } = Object(row)
+      return rest
+    })
+  )
+  return rows
+}
+
 const present = (url: Redacted.Redacted<string>) =>
   Database.layer({ url, maxConnections: 4, applicationName: "narthex-test" })
 
@@ -123,7 +138,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
 
       const ran = yield* upgradedByTwo(url)
       assert.deepStrictEqual([...ran, yield* upgraded(url)], [[], [], []])
-      assert.deepStrictEqual(yield* contents(url), before)
+      assert.deepStrictEqual(yield* contents(url), kept(before))
       const all = [...recorded, ...migrations.map(({ name }) => ({ name }))]
       assert.sameDeepMembers([...(yield* admin(records, url))], all)
 

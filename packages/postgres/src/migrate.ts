@@ -26,6 +26,7 @@ import { operations } from "./migrations/0009_operations.ts"
 import { quotas } from "./migrations/0010_quotas.ts"
 import { allowlist } from "./migrations/0011_allowlist.ts"
 import { cliLogin } from "./migrations/0012_cli_login.ts"
+import { turns } from "./migrations/before/turns.ts"
 
 /** The migrations in the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -98,12 +99,12 @@ const once = (name: string, text: string) =>
 
 /** The migrations of the first release: one for each group of tables. */
 const ofFirstRelease = migrations.slice(0, 12)
-/** A digest of the records of the 27 migrations that made the same schema before the first release. */
-const recordsBefore = "558073e58b9b1ea9b33db784b5458b57"
+/** A digest of the records of the 26 migrations from before the first release. */
+const recordsBefore = "5249b29d6b58d0339955d0bbd49ab6fa"
 
 /**
- * Records the migrations of the first release on a database that has those from before it. The former records stay, so
- * that the former version still starts.
+ * Brings a database from before the first release to the schema of that release, and records its migrations. The former
+ * records stay.
  */
 const recognized = alone(
   "migrate",
@@ -119,6 +120,7 @@ const recognized = alone(
         "The database has not all migrations from before the first release. Start the last version before the first release once, then this one."
       )
     if (older === undefined) return
+    yield* ask(asOne(turns))
     yield* ask(
       "insert into narthex_migration (name, checksum) select name, md5(text) from unnest($1::text[], $2::text[]) as it(name, text)",
       [ofFirstRelease.map(([name]) => name), ofFirstRelease.map(([, text]) => text)]

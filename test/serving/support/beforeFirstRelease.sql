@@ -88,6 +88,47 @@ begin
   on conflict (digest) do update set expires_at = greatest(spent.expires_at, excluded.expires_at);
   return null;
 end $$;
+CREATE FUNCTION public.operation_candidates(p_class text, p_org text, p_now timestamp with time zone, p_per_parent integer, p_but text[]) RETURNS TABLE(id text, project text)
+    LANGUAGE sql STABLE
+    SET enable_seqscan TO 'off'
+    AS $$
+  with recursive lane as (
+    (select h.project_id, h.lane from operation_head h where h.class = p_class and h.org_id = p_org
+     order by h.project_id, h.lane limit 1)
+    union all
+    select n.project_id, n.lane from lane cross join lateral (
+      select h.project_id, h.lane from operation_head h
+      where h.class = p_class and h.org_id = p_org and (h.project_id, h.lane) > (lane.project_id, lane.lane)
+      order by h.project_id, h.lane limit 1) n
+  ), claimed as (
+    select h.project_id, h.lane from operation_head h
+    where h.class = p_class and h.leased_until > p_now and h.org_id = p_org
+  )
+  select c.operation_id, lane.project_id
+  from lane
+  cross join lateral (
+    select f.operation_id, f.position from (
+      (select h.operation_id, h.position from operation_head h
+       where h.class = p_class and h.org_id = p_org and h.project_id = lane.project_id and h.lane = lane.lane
+         and h.due_at = to_timestamp(0) and h.operation_id <> all (p_but)
+       order by h.position limit 1)
+      union all
+      (select h.operation_id, h.position from operation_head h
+       where h.class = p_class and h.org_id = p_org and h.project_id = lane.project_id and h.lane = lane.lane
+         and h.due_at > to_timestamp(0) and h.due_at <= p_now and h.operation_id <> all (p_but)
+       order by h.due_at, h.position limit 1)
+    ) f order by f.position limit 1
+  ) c
+  left join operation_turn t on t.class = p_class and t.org_id = p_org and t.project_id = lane.project_id
+  where lane.lane = '' or (
+    (select count(*) from claimed where claimed.lane = lane.lane) < p_per_parent
+    and not exists (
+      select 1 from operation w
+      where w.branch_id = lane.lane and w.status in ('scheduling', 'running', 'cancelling')
+        and w.action in ('create_timeline', 'create_branch', 'reset_branch')))
+  order by (select count(*) from claimed where claimed.project_id = lane.project_id), coalesce(t.served, 0),
+    lane.project_id, c.position
+$$;
 CREATE FUNCTION public.operation_changed() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -121,25 +162,6 @@ begin
   end if;
   return null;
 end $$;
-CREATE FUNCTION public.operation_class(action text) RETURNS text
-    LANGUAGE sql IMMUTABLE
-    AS $$
-  select case
-    when action in ('create_compute', 'start_compute', 'suspend_compute', 'delete_compute') then 'computes'
-    when action = 'apply_config' then 'roles'
-    when action = 'delete_timeline' then 'deletions'
-    else 'branches' end
-$$;
-CREATE FUNCTION public.operation_due_at(retry_at timestamp with time zone, lease_until timestamp with time zone) RETURNS timestamp with time zone
-    LANGUAGE sql IMMUTABLE
-    AS $$
-  select coalesce(greatest(retry_at, lease_until), to_timestamp(0))
-$$;
-CREATE FUNCTION public.operation_is_open(status text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE
-    AS $$
-  select status in ('scheduling', 'running', 'cancelling')
-$$;
 CREATE TABLE public.operation (
     id text NOT NULL COLLATE pg_catalog."C",
     "position" bigint NOT NULL,
@@ -163,13 +185,110 @@ CREATE TABLE public.operation (
     fence bigint DEFAULT 0 NOT NULL,
     busy_since timestamp with time zone
 );
+CREATE FUNCTION public.operation_claim(p_class text, p_worker text, p_now timestamp with time zone, p_until timestamp with time zone, p_per_org integer, p_per_parent integer) RETURNS SETOF public.operation
+    LANGUAGE plpgsql
+    AS $$
+begin
+  return query select * from operation_claim_in(p_class, p_worker, p_now, p_until, p_per_org, p_per_parent);
+  if p_class = 'branches' and not found then
+    return query select * from operation_claim_in('deletions', p_worker, p_now, p_until, p_per_org, p_per_parent);
+  end if;
+end $$;
+CREATE FUNCTION public.operation_claim_in(p_class text, p_worker text, p_now timestamp with time zone, p_until timestamp with time zone, p_per_org integer, p_per_parent integer) RETURNS SETOF public.operation
+    LANGUAGE plpgsql
+    SET enable_seqscan TO 'off'
+    AS $$
+declare
+  v_org text;
+  v_person text;
+  v_id text;
+  v_project text;
+  v_fence bigint;
+  v_locked text[] := '{}';
+begin
+  perform pg_advisory_xact_lock(hashtextextended('operation_claim ' || p_class, 0));
+  for v_org, v_person in
+    with recursive org (id) as (
+      (select h.org_id from operation_head h where h.class = p_class order by h.org_id limit 1)
+      union all
+      select n.org_id from org cross join lateral (
+        select h.org_id from operation_head h where h.class = p_class and h.org_id > org.id
+        order by h.org_id limit 1) n
+    ), claimed as (
+      select h.org_id, count(*) as n from operation_head h where h.class = p_class and h.leased_until > p_now
+      group by h.org_id
+    ), waiting as materialized (
+      select org.id, organization_person(org.id) as person, coalesce(claimed.n, 0) as n
+      from org left join claimed on claimed.org_id = org.id
+    ), counted as (
+      select w.id, w.person, w.n, sum(w.n) over (partition by w.person) as of_person from waiting w
+    )
+    select c.id, c.person from counted c
+    left join operation_person_turn p on p.class = p_class and p.person = c.person
+    left join operation_turn t on t.class = p_class and t.org_id = c.id and t.project_id = ''
+    where c.of_person < p_per_org
+    order by c.of_person, coalesce(p.served, 0), c.person, c.n, coalesce(t.served, 0), c.id
+  loop
+    loop
+      select c.id, c.project into v_id, v_project
+      from operation_candidates(p_class, v_org, p_now, p_per_parent, v_locked) c limit 1;
+      exit when not found;
+      perform 1 from operation o
+      where o.id = v_id and o.status in ('scheduling', 'running', 'cancelling')
+        and (o.lease_until is null or o.lease_until <= p_now) and (o.retry_at is null or o.retry_at <= p_now)
+      for update skip locked;
+      if found then
+        v_fence := nextval('operation_fence');
+        insert into operation_person_turn values (p_class, v_person, v_fence)
+        on conflict (class, person) do update set served = excluded.served;
+        insert into operation_turn values (p_class, v_org, '', v_fence), (p_class, v_org, v_project, v_fence)
+        on conflict (class, org_id, project_id) do update set served = excluded.served;
+        return query update operation set lease_owner = p_worker, lease_until = p_until, fence = v_fence
+          where operation.id = v_id returning *;
+        return;
+      end if;
+      v_locked := v_locked || v_id;               -- a transaction is changing it
+    end loop;
+  end loop;
+end $$;
+CREATE FUNCTION public.operation_class(action text) RETURNS text
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select case
+    when action in ('create_compute', 'start_compute', 'suspend_compute', 'delete_compute') then 'computes'
+    when action = 'apply_config' then 'roles'
+    when action = 'delete_timeline' then 'deletions'
+    else 'branches' end
+$$;
+CREATE FUNCTION public.operation_due_at(retry_at timestamp with time zone, lease_until timestamp with time zone) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select coalesce(greatest(retry_at, lease_until), to_timestamp(0))
+$$;
+CREATE FUNCTION public.operation_is_open(status text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+  select status in ('scheduling', 'running', 'cancelling')
+$$;
 CREATE FUNCTION public.operation_put_head(o public.operation) RETURNS void
     LANGUAGE sql
     AS $$
-  insert into operation_head (operation_id, branch_id, class, org_id, lane, position, due_at, leased_until)
-  values (o.id, o.branch_id, operation_class(o.action), o.org_id, coalesce(o.copies, ''), o.position,
+  insert into operation_head (operation_id, branch_id, class, org_id, project_id, lane, position, due_at, leased_until)
+  values (o.id, o.branch_id, operation_class(o.action), o.org_id, o.project_id, coalesce(o.copies, ''), o.position,
     operation_due_at(o.retry_at, o.lease_until), o.lease_until)
   on conflict do nothing                          -- the branch has an earlier one
+$$;
+CREATE FUNCTION public.organization_person(p_org text) RETURNS text
+    LANGUAGE sql STABLE
+    AS $$
+  select coalesce(
+    (select o.id from organization o where o.id = p_org and o.personal),
+    (select f.user_id from organization_founder f
+     where f.org_id = p_org and exists (
+       select 1 from membership m where m.org_id = p_org and m.user_id = f.user_id and m.role = 'owner')),
+    (select m.user_id from membership m where m.org_id = p_org and m.role = 'owner'
+     order by m.joined_at, m.user_id limit 1),
+    p_org)
 $$;
 CREATE TABLE public.api_key (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -428,10 +547,16 @@ CREATE TABLE public.operation_head (
     branch_id text COLLATE pg_catalog."C",
     class text NOT NULL COLLATE pg_catalog."C",
     org_id text NOT NULL COLLATE pg_catalog."C",
+    project_id text NOT NULL COLLATE pg_catalog."C",
     lane text NOT NULL COLLATE pg_catalog."C",
     "position" bigint NOT NULL,
     due_at timestamp with time zone NOT NULL,
     leased_until timestamp with time zone
+);
+CREATE TABLE public.operation_person_turn (
+    class text NOT NULL COLLATE pg_catalog."C",
+    person text NOT NULL COLLATE pg_catalog."C",
+    served bigint NOT NULL
 );
 ALTER TABLE public.operation ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.operation_position_seq
@@ -444,6 +569,7 @@ ALTER TABLE public.operation ALTER COLUMN "position" ADD GENERATED ALWAYS AS IDE
 CREATE TABLE public.operation_turn (
     class text NOT NULL COLLATE pg_catalog."C",
     org_id text NOT NULL COLLATE pg_catalog."C",
+    project_id text NOT NULL COLLATE pg_catalog."C",
     served bigint NOT NULL
 );
 CREATE TABLE public.organization (
@@ -597,10 +723,12 @@ ALTER TABLE ONLY public.operation_head
     ADD CONSTRAINT operation_head_branch_id_key UNIQUE (branch_id);
 ALTER TABLE ONLY public.operation_head
     ADD CONSTRAINT operation_head_pkey PRIMARY KEY (operation_id);
+ALTER TABLE ONLY public.operation_person_turn
+    ADD CONSTRAINT operation_person_turn_pkey PRIMARY KEY (class, person);
 ALTER TABLE ONLY public.operation
     ADD CONSTRAINT operation_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.operation_turn
-    ADD CONSTRAINT operation_turn_pkey PRIMARY KEY (class, org_id);
+    ADD CONSTRAINT operation_turn_pkey PRIMARY KEY (class, org_id, project_id);
 ALTER TABLE ONLY public.organization_founder
     ADD CONSTRAINT organization_founder_pkey PRIMARY KEY (org_id);
 ALTER TABLE ONLY public.organization
@@ -678,11 +806,12 @@ CREATE INDEX invitation_org_id_expires_at_idx ON public.invitation USING btree (
 CREATE INDEX invitation_org_id_id_idx ON public.invitation USING btree (org_id, id DESC);
 CREATE INDEX invitation_revoked_at_idx ON public.invitation USING btree (revoked_at) WHERE (revoked_at IS NOT NULL);
 CREATE INDEX membership_org_id_user_id_idx ON public.membership USING btree (org_id, user_id) WHERE (role = 'owner'::text);
+CREATE INDEX membership_owners ON public.membership USING btree (org_id, joined_at, user_id) WHERE (role = 'owner'::text);
 CREATE INDEX membership_user_id_org_id_idx ON public.membership USING btree (user_id, org_id);
 CREATE INDEX operation_branch_id_id_idx ON public.operation USING btree (branch_id, id DESC);
 CREATE INDEX operation_branch_id_position_idx ON public.operation USING btree (branch_id, "position") WHERE (status = ANY (ARRAY['scheduling'::text, 'running'::text, 'cancelling'::text]));
 CREATE INDEX operation_finished_at_idx ON public.operation USING btree (finished_at) WHERE (finished_at IS NOT NULL);
-CREATE INDEX operation_head_due ON public.operation_head USING btree (class, org_id, lane, due_at, "position");
+CREATE INDEX operation_head_due ON public.operation_head USING btree (class, org_id, project_id, lane, due_at, "position");
 CREATE INDEX operation_head_leased ON public.operation_head USING btree (class, leased_until) WHERE (leased_until IS NOT NULL);
 CREATE INDEX operation_head_soonest ON public.operation_head USING btree (class, due_at);
 CREATE INDEX operation_position_idx ON public.operation USING btree ("position") WHERE (status = ANY (ARRAY['scheduling'::text, 'running'::text, 'cancelling'::text]));
@@ -735,4 +864,3 @@ insert into public.narthex_migration (name, checksum) values ('0020_host_session
 insert into public.narthex_migration (name, checksum) values ('0021_endpoint_use', 'ab32de31f289f632ad3add436d88ad5f');
 insert into public.narthex_migration (name, checksum) values ('0022_due_operations', '68b6910c064684c6d7f7af35884f2e77');
 insert into public.narthex_migration (name, checksum) values ('0023_compute_reach', 'e764d23281dc544435863a24a4ae4f04');
-insert into public.narthex_migration (name, checksum) values ('0024_turns', '3dc8a80e6ef2e155a5c0ed87c7a935ab');
