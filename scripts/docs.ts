@@ -14,6 +14,7 @@ import { commandLineTables, commandsPage } from "./commands.ts"
 import { eventsPage } from "./events.ts"
 import { matrixTable } from "./matrix.ts"
 import { metricsPage } from "./metrics.ts"
+import { migrationPages } from "./migrations.ts"
 import { markdownTable } from "./pages/markdownTable.ts"
 import { pageLink } from "./pages/pageLink.ts"
 import { permissionsPage } from "./permissions.ts"
@@ -182,7 +183,8 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": () => withTables("packages/cli/README.md", commandLineTables),
   "docs/design/authorization.md": () => withTables("docs/design/authorization.md", { matrix: matrixTable() }),
-  ...clientTypeModules
+  ...clientTypeModules,
+  ...migrationPages
 }
 
 if (import.meta.main) {
