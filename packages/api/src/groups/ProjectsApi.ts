@@ -26,39 +26,40 @@ import {
 } from "../schemas/Shapes.ts"
 import { deletionStarted, nameText } from "../schemas/texts.ts"
 
-const sent = {
+const wanted = {
   name: Name.annotateKey(means(nameText("the project"), "checkout")),
   region: optionalNullable(Pasted).annotateKey(
     means(
       "The region of the project, which never changes. It may be left out while the platform has exactly one active region.",
       "eu-central"
     )
-  ),
+  )
+}
+const Sent = Schema.Struct({
+  ...wanted,
   region_id: optionalNullable(Pasted).annotateKey(
     means("An alias of `region`. If both are sent, they must be the same.", undefined)
   )
-}
+})
+const Wanted = Schema.toType(Schema.Struct(wanted))
 const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and region_id to be the same" })
 
 /** `region_id` is an alias of `region`; two different values are refused. */
-export const CreateProject = Schema.Struct(sent).pipe(
+export const CreateProject = Sent.pipe(
   Schema.decodeTo(
-    Schema.Struct({ name: Schema.toType(Name), region: Schema.optionalKey(Schema.String) }),
-    SchemaTransformation.transformEffect<CreateProject, { name: string; region?: string; region_id?: string }>({
-      decode: ({ name, region, region_id }) => {
-        const wish = region ?? region_id
-        if (region_id !== undefined && region_id !== wish)
-          return Effect.fail(new SchemaIssue.Pointer(["region_id"], contradicts))
-        return Effect.succeed(wish === undefined ? { name } : { name, region: wish })
+    Wanted,
+    SchemaTransformation.transformEffect<typeof Wanted.Encoded, typeof Sent.Type>({
+      decode: ({ region_id, ...body }) => {
+        if (region_id === undefined) return Effect.succeed(body)
+        return body.region === undefined || body.region === region_id
+          ? Effect.succeed({ ...body, region: region_id })
+          : Effect.fail(new SchemaIssue.Pointer(["region_id"], contradicts))
       },
       encode: Effect.succeed
     })
   )
 )
-export interface CreateProject {
-  readonly name: string
-  readonly region?: string
-}
+export type CreateProject = typeof CreateProject.Type
 
 /** `region` and `region_id` are accepted only to be refused as `region_immutable`; with them, `name` may be missing. */
 export const ChangeProject = Schema.Struct({

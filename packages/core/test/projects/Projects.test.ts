@@ -107,7 +107,7 @@ describe("Deleting a project", () => {
       yield* settle
       assert.deepStrictEqual(yield* driver.running, [])
       assert.strictEqual(yield* tagOf(projects.remove(ada, project)), "NotFound")
-      assert.strictEqual(yield* tagOf(projects.rename(project, "again")), "NotFound")
+      assert.strictEqual(yield* tagOf(projects.change(project, { name: "again" })), "NotFound")
     }).pipe(Effect.provide(Core))
   )
 })
@@ -119,7 +119,7 @@ describe("A project", () => {
       const operator = yield* OperatorAccounts
       const ada = yield* signedIn("ada")
       const { project } = yield* projects.create(ada, { name: "shop", region: null })
-      const renamed = yield* projects.rename(project, "  store ")
+      const renamed = yield* projects.change(project, { name: "  store " })
       assert.deepStrictEqual({ ...renamed, name: "", updated_at: 0 }, { ...project, name: "", updated_at: 0 })
       assert.strictEqual(renamed.name, "store")
       assert.strictEqual((yield* operator.list({ limit: 10, after: null })).items.length, 1)

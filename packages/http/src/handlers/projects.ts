@@ -41,8 +41,8 @@ export const ProjectsHandlers = HttpApiBuilder.group(
         const shown = yield* Effect.forEach(items, (project) => withUse(project, uses.get(project.id)))
         return { projects: shown, pagination }
       }),
-      create: Effect.fnUntraced(function* ({ payload: { name, region = null } }) {
-        const made = yield* problems(projects.create(yield* Principal, { name, region }))
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const made = yield* problems(projects.create(yield* Principal, payload))
         return {
           project: ProjectView.of(made.project),
           branch: viewBranch(made.branch),
@@ -57,9 +57,8 @@ export const ProjectsHandlers = HttpApiBuilder.group(
       }),
       rename: Effect.fnUntraced(function* ({ payload }) {
         if (wantsAnotherRegion(payload)) return yield* new RegionImmutableProblem({})
-        const project = yield* Target.project
-        const renamed = yield* problems(projects.rename(project, payload.name ?? project.name))
-        return { project: ProjectView.of(renamed) }
+        const changed = yield* problems(projects.change(yield* Target.project, payload))
+        return { project: ProjectView.of(changed) }
       }),
       delete: Effect.fnUntraced(function* () {
         const operations = yield* problems(projects.remove(yield* Principal, yield* Target.project))

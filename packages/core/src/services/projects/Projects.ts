@@ -1,5 +1,5 @@
 /**
- * Creates projects with their default branch and its endpoint, renames them, and deletes them with all they contain.
+ * Creates projects with their default branch and its endpoint, changes them, and deletes them with all they contain.
  *
  * Callers authorize first. The rows change at once; what takes time on the machines is an operation, which the runner
  * performs.
@@ -30,6 +30,17 @@ import { Quotas } from "../quotas/Quotas.ts"
 import { Regions } from "../regions/Regions.ts"
 import { makeDeleteBranch } from "./endBranch.ts"
 
+/** `region` left out or `null`: the only region there is. */
+export interface NewProject {
+  readonly name: string
+  readonly region?: string | null
+}
+
+/** A member that is left out stays as it is. */
+export interface ProjectChanges {
+  readonly name?: string
+}
+
 export interface CreatedProject {
   readonly project: Project
   readonly branch: Branch
@@ -41,16 +52,16 @@ export class Projects extends Context.Service<
   Projects,
   {
     /**
-     * `region` `null`: the only region there is, or `RegionRequired` where there are several. `Refused`: the organization
-     * or the caller's membership has ended since the request was admitted.
+     * `RegionRequired`: none is given, and there are several. `Refused`: the organization or the caller's membership has
+     * ended since the request was admitted.
      */
     readonly create: (
       caller: AnyCaller,
-      wanted: { readonly name: string; readonly region: string | null }
+      wanted: NewProject
     ) => Effect.Effect<CreatedProject, QuotaExceeded | Refused | RegionRequired | RegionUnknown | StorageError>
     /** The projects that the caller may see, newest first: all of the organization, or the one that a key is scoped to. */
     readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<Project>, StorageError>
-    readonly rename: (project: Project, name: string) => Effect.Effect<Project, NotFound | StorageError>
+    readonly change: (project: Project, changes: ProjectChanges) => Effect.Effect<Project, NotFound | StorageError>
     /**
      * Deletes the project with its branches and endpoints, and revokes the keys scoped to any of them. Their streams end
      * after the last event. Returns the operations that remove the data.
@@ -90,13 +101,13 @@ export class Projects extends Context.Service<
       const deleteBranch = yield* makeDeleteBranch
       const { emit, run } = yield* Transaction
 
-      const create: Projects["Service"]["create"] = Effect.fn("Projects.create")(function* (caller, { name, region }) {
+      const create: Projects["Service"]["create"] = Effect.fn("Projects.create")(function* (caller, wanted) {
         const step = Effect.gen(function* () {
           // Before everything else: the end of the organization either finds the project or has happened.
           yield* accounts.holdOrganization(caller.org_id)
           if (Option.isNone(yield* accounts.findMembership(caller.org_id, caller.user.id)))
             return yield* new Refused({ code: "not_a_member", required: "membership", held: null })
-          const region_id = yield* regions.choose(region)
+          const region_id = yield* regions.choose(wanted.region ?? null)
           const now = yield* DateTime.now
           const branch_id = yield* makeBranchId
           yield* quotas.take(caller.org_id, { projects: 1, branches: 1, endpoints: 1 })
@@ -105,7 +116,7 @@ export class Projects extends Context.Service<
           const project = new Project({
             id: yield* makeProjectId,
             org_id: caller.org_id,
-            name: name.trim(),
+            name: wanted.name.trim(),
             region_id,
             default_branch_id: branch_id,
             ...dates
@@ -153,15 +164,16 @@ export class Projects extends Context.Service<
 
       const locked = ({ id, org_id }: Project) => orNotFound(store.lock(org_id, id))
 
-      const rename = Effect.fn("Projects.rename")(function* (project: Project, name: string) {
+      const change = Effect.fn("Projects.change")(function* (given: Project, changes: ProjectChanges) {
         const step = Effect.gen(function* () {
-          const renamed = new Project({
-            ...(yield* locked(project)),
-            name: name.trim(),
+          const project = yield* locked(given)
+          const changed = new Project({
+            ...project,
+            name: changes.name?.trim() ?? project.name,
             updated_at: yield* DateTime.now
           })
-          yield* store.update(renamed)
-          return renamed
+          yield* store.update(changed)
+          return changed
         })
         return yield* run(step)
       })
@@ -209,7 +221,7 @@ export class Projects extends Context.Service<
         return yield* run(step)
       })
 
-      return Projects.of({ create, list, rename, remove })
+      return Projects.of({ create, list, change, remove })
     })
   )
 }
