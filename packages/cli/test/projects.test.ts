@@ -9,10 +9,25 @@ describe("project get and rename", () => {
       const { client, run } = yield* onControlPlane
       const { project } = yield* Effect.promise(() => client.projects.create({ name: "shop" }))
       const renamed = yield* run(["project", "rename", "shop", "store"])
-      assert.match(renamed.stdout, new RegExp(`^project {9}${project.id}\nname {12}store\nregion {10}local\n`))
+      assert.match(
+        renamed.stdout,
+        new RegExp(`^project {9}${project.id}\nname {12}store\n(note .*\n)?region {10}local\n`)
+      )
       const json = JSON.parse((yield* run(["project", "get", "store", "-o", "json"])).stdout)
       assert.strictEqual(json.project.name, "store")
       assert.deepStrictEqual(Yaml.parse((yield* run(["project", "get", "store", "-o", "yaml"])).stdout), json)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("project create and set store a note, which project get prints; an empty one takes it away", () =>
+    Effect.gen(function* () {
+      const { run } = yield* onControlPlane
+      assert.strictEqual((yield* run(["project", "create", "shop", "--note", "first"])).code, 0)
+      assert.match((yield* run(["project", "get", "shop"])).stdout, /^note +first$/m)
+      assert.match((yield* run(["project", "set", "shop", "--note", "second"])).stdout, /^note +second$/m)
+      const cleared = yield* run(["project", "set", "shop", "--note", "", "-o", "json"])
+      assert.isNull(JSON.parse(cleared.stdout).project.note)
+      assert.strictEqual((yield* run(["project", "set", "shop", "--note", "x".repeat(501)])).code, 2)
     }).pipe(Effect.scoped)
   )
 

@@ -144,6 +144,7 @@ export const aProject = (rest: Partial<Project> = {}) =>
     id: aProjectId(),
     org_id: anOrgId(),
     name: "shop",
+    note: "The shop of the city.",
     region_id: RegionId.make("eu-1"),
     default_branch_id: aBranchId(),
     created_at: at(0),

@@ -27,6 +27,7 @@ import { endpointUse } from "./migrations/0021_endpoint_use.ts"
 import { dueOperations } from "./migrations/0022_due_operations.ts"
 import { computeReach } from "./migrations/0023_compute_reach.ts"
 import { turns } from "./migrations/0024_turns.ts"
+import { projectNotes } from "./migrations/0025_project_notes.ts"
 
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0001_events", events],
@@ -55,5 +56,6 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0021_endpoint_use", endpointUse],
   ["0022_due_operations", dueOperations],
   ["0023_compute_reach", computeReach],
-  ["0024_turns", turns]
+  ["0024_turns", turns],
+  ["0025_project_notes", projectNotes]
 ]

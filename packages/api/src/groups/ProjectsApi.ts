@@ -13,7 +13,7 @@ import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { includeOf } from "../schemas/Include.ts"
-import { Name, optionalNullable, Pasted } from "../schemas/members.ts"
+import { isPrintable, Name, optionalNullable, Pasted, trimmed } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import {
   AllowlistRecord,
@@ -26,8 +26,20 @@ import {
 } from "../schemas/Shapes.ts"
 import { deletionStarted, nameText } from "../schemas/texts.ts"
 
+/** A note of a project. */
+export const Note = trimmed(0, 500).check(
+  Schema.makeFilter((text: string) => isPrintable(text) || "Expected no control characters")
+)
+const note = Schema.optionalKey(Schema.NullOr(Note)).annotateKey(
+  means(
+    "A note of up to 500 characters without control characters, counted after trimming; `null` or empty: none.",
+    "The shop of the city."
+  )
+)
+
 const wanted = {
   name: Name.annotateKey(means(nameText("the project"), "checkout")),
+  note,
   region: optionalNullable(Pasted).annotateKey(
     means(
       "The region of the project, which never changes. It may be left out while the platform has exactly one active region.",
@@ -61,9 +73,10 @@ export const CreateProject = Sent.pipe(
 )
 export type CreateProject = typeof CreateProject.Type
 
-/** `region` and `region_id` are accepted only to be refused as `region_immutable`; with them, `name` may be missing. */
+/** `region` and `region_id` are accepted only to be refused as `region_immutable`; with them, the others may be missing. */
 export const ChangeProject = Schema.Struct({
   name: Schema.optionalKey(Name).annotateKey(means(nameText("the project"), "checkout")),
+  note,
   region: optionalNullable(Schema.Unknown).annotateKey(
     means("Always refused: the region of a project never changes.", undefined)
   ),
@@ -72,7 +85,10 @@ export const ChangeProject = Schema.Struct({
   )
 }).check(
   Schema.makeFilter(
-    (body) => body.name !== undefined || wantsAnotherRegion(body) || { path: ["name"], issue: "Missing key" }
+    (body) =>
+      body.name !== undefined ||
+      body.note !== undefined ||
+      wantsAnotherRegion(body) || { path: ["name"], issue: "Missing key" }
   )
 )
 
@@ -156,8 +172,8 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       error: RegionImmutableProblem
     }).annotateMerge(
       endpointRules(changes("write", "change_projects", "project"), {
-        summary: "Rename a project",
-        text: "The name can change; the region cannot.",
+        summary: "Change a project",
+        text: "The name and the note can change; the region cannot. A member that is left out stays.",
         answer: "The project.",
         strictBody: true
       })

@@ -94,6 +94,9 @@ export const EndpointRecord = Schema.Struct({
 /** `endpoint` and `last_used_at` are there where a list includes them. */
 export const ProjectRecord = Schema.Struct({
   ...ProjectView.fields,
+  note: nullBefore(Schema.String).annotateKey(
+    means("A note of up to 500 characters; `null`: none.", "The shop of the city.")
+  ),
   endpoint: Schema.optionalKey(Schema.NullOr(EndpointRecord)).annotateKey(
     means(
       "With `include=endpoint`: the endpoint whose state is the project's. It is the read-write one of the default branch, else the newest there, else the newest of all; `null`: there is none.",

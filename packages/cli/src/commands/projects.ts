@@ -1,5 +1,5 @@
-/** `narthex project list|create|get|rename|delete`; `projectOverview.ts` has the overview. */
-import { Name, type ProjectRecord } from "@narthex/api"
+/** `narthex project list|create|get|rename|set|delete`; `projectOverview.ts` has the overview. */
+import { Name, Note, type ProjectRecord } from "@narthex/api"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
@@ -8,7 +8,7 @@ import { waitFlags } from "../following/follow.ts"
 import { followChange } from "../following/followChange.ts"
 import { followDeletion } from "../following/followDeletion.ts"
 import { confirm } from "../input/confirm.ts"
-import { fittingArgument, given, pastedFlag, projectArgument, yesFlag } from "../input/flags.ts"
+import { fittingArgument, fittingFlag, given, pastedFlag, projectArgument, yesFlag } from "../input/flags.ts"
 import { chooseProject, projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -49,11 +49,16 @@ const projectFacts = (project: Project) =>
   facts(
     ["project", project.id],
     ["name", project.name],
+    ["note", project.note],
     ["region", project.region_id],
     ["default branch", project.default_branch_id],
     ["created", instant(project.created_at)],
     ["updated", instant(project.updated_at)]
   )
+
+const noteFlag = fittingFlag("note", Note).pipe(
+  Flag.withDescription("A note of up to 500 characters; an empty one takes it away")
+)
 
 const create = Command.make(
   "create",
@@ -66,16 +71,22 @@ const create = Command.make(
       Flag.withDescription("The region of the project, which cannot change. Optional if only one region is active"),
       Flag.optional
     ),
+    note: Flag.optional(noteFlag),
     ...waitFlags
   },
-  ({ name, region, timeout, wait }) =>
+  ({ name, note, region, timeout, wait }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
         const api = yield* (yield* Connection).authenticated
         const created = yield* output.waiting(
           "Creating the project",
-          answered(api.client.api.projects.create({ payload: { name, ...given("region", region) }, ...withBody }))
+          answered(
+            api.client.api.projects.create({
+              payload: { name, ...given("region", region), ...given("note", note) },
+              ...withBody
+            })
+          )
         )
         const table = ({ branch, endpoint, project }: typeof created.value) =>
           facts(
@@ -147,6 +158,26 @@ const rename = Command.make(
   Command.withExamples([{ command: "narthex project rename shop store" }])
 )
 
+const set = Command.make("set", { project: projectArgument, note: noteFlag }, ({ note, project }) =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const api = yield* (yield* Connection).authenticated
+      const asked = Effect.gen(function* () {
+        const project_id = yield* projectNamed(api, { name: project })
+        return yield* answered(
+          api.client.api.projects.rename({ params: { project_id }, payload: { note }, ...withBody })
+        )
+      })
+      const { body, value } = yield* output.waiting("Changing the project", asked)
+      yield* output.answer({ body, table: projectFacts(value.project) })
+    })
+  )
+).pipe(
+  Command.withDescription("Change the note of a project"),
+  Command.withExamples([{ command: 'narthex project set shop --note "The shop of the city"' }])
+)
+
 const remove = Command.make(
   "delete",
   { project: projectArgument, yes: yesFlag, ...waitFlags },
@@ -179,5 +210,5 @@ const remove = Command.make(
 
 export const project = Command.make("project").pipe(
   Command.withDescription("Projects"),
-  Command.withSubcommands([list, create, get, overview, rename, remove])
+  Command.withSubcommands([list, create, get, overview, rename, set, remove])
 )

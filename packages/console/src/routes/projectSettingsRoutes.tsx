@@ -1,4 +1,4 @@
-/** The settings of a project: rename and delete. */
+/** The settings of a project: name, note and deletion. */
 import { ChangeProject } from "@narthex/api"
 import { Effect } from "effect"
 import { calling } from "../api/ApiRefusal.ts"
@@ -31,23 +31,27 @@ const settingsPage = (visit: ProjectVisit, { draft, errors, ...state }: State = 
   )
 
 const nameRule = "Use 1 to 128 characters, none of them a control character."
+const noteRule = "Use at most 500 characters, none of them a control character."
 
 const rename = inProject((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
-    const name = form.text("name")
+    const draft = { name: form.text("name"), note: form.text("note") }
     return yield* Effect.gen(function* () {
-      const body = yield* payload(ChangeProject, { name })
+      const body = yield* payload(ChangeProject, draft)
       yield* calling((api) => api.projects.rename({ params: visit.params, payload: body }))
       return done(`${visit.here}/settings`, "project-renamed")
     }).pipe(
-      Effect.catchIf(refusedInput, ({ code, detail, status }) =>
-        Effect.succeed(
-          code === "invalid_request"
-            ? settingsPage(visit, { status, draft: name, errors: { name: nameRule } })
-            : settingsPage(visit, { status, problem: detail })
+      Effect.catchIf(refusedInput, (refusal) => {
+        const { code, detail, status } = refusal
+        const errors = {
+          ...(refusal.about("name") === undefined ? {} : { name: nameRule }),
+          ...(refusal.about("note") === undefined ? {} : { note: noteRule })
+        }
+        return Effect.succeed(
+          settingsPage(visit, code === "invalid_request" ? { status, draft, errors } : { status, problem: detail })
         )
-      )
+      })
     )
   })
 )

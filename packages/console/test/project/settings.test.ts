@@ -19,6 +19,18 @@ layer(layerTestConsole(), { excludeTestServices: true })("the settings of a proj
     })
   )
 
+  it.effect("the note of a project is changed and shown, and a refused note is shown at its field", () =>
+    Effect.gen(function* () {
+      const { open, post } = yield* withProject("notes@example.com")
+      const changed = yield* post("/rename", { name: "shop", note: "For the city" })
+      assert.strictEqual(changed.status, 303)
+      assert.match((yield* open("/settings")).text, /<dd>For the city<\/dd>[\s\S]*value="For the city"/)
+      const wrong = yield* post("/rename", { name: "shop", note: "x".repeat(501) })
+      assert.strictEqual(wrong.status, 422)
+      assert.match(wrong.text, /id="note-error">Use at most 500 characters/)
+    })
+  )
+
   it.effect("a project is deleted only after its name was typed", () =>
     Effect.gen(function* () {
       const { home, open, post } = yield* withProject("ends@example.com")

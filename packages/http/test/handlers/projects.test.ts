@@ -43,6 +43,24 @@ layer(memoryApi(), { excludeTestServices: true })("projects in one region", (it)
     })
   )
 
+  it.effect("POST and PATCH project: a note of 500 characters is kept, null or nothing clears it, 501 are 422", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const note = "é".repeat(500)
+      const made = yield* who.call("POST", "/v1/projects", { body: { name: "shop", note: ` ${note} ` } })
+      assert.deepStrictEqual([made.status, made.body.project.note], [201, note])
+      const path = `/v1/projects/${made.body.project.id}`
+      const change = (body: unknown) => Effect.map(who.call("PATCH", path, { body }), (it) => it.body.project)
+      assert.deepInclude(yield* change({ name: "store" }), { name: "store", note })
+      assert.deepInclude(yield* change({ note: "short" }), { name: "store", note: "short" })
+      assert.isNull((yield* change({ note: null })).note)
+      assert.isNull((yield* change({ note: " " })).note)
+      assert.isNull((yield* who.call("POST", "/v1/projects", { body: { name: "plain" } })).body.project.note)
+      for (const wrong of [`${note}x`, "a\u0007b", 5])
+        refused(yield* who.call("PATCH", path, { body: { note: wrong } }), 422, "invalid_request")
+    })
+  )
+
   it.effect("PATCH project, 422: a region cannot be changed, not even to the same one, and nothing else changes", () =>
     Effect.gen(function* () {
       const who = yield* founder()

@@ -78,7 +78,7 @@ export type ProjectsCalls = {
   readonly create: Method<"projects", "create", Answers.ProjectsCreateAnswer>
   /** Read a project. */
   readonly get: Method<"projects", "get", Answers.ProjectsGetAnswer>
-  /** Rename a project. */
+  /** Change a project. */
   readonly rename: Method<"projects", "rename", Answers.ProjectsGetAnswer>
   /** Delete a project and everything in it. */
   readonly delete: Method<"projects", "delete", Answers.ProjectsDeleteAnswer>

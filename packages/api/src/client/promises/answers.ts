@@ -694,6 +694,8 @@ export type Project = {
   readonly name: string
   /** The id of the region. */
   readonly region_id: string
+  /** A note of up to 500 characters; `null`: none. */
+  readonly note: string | null
   /** The id of the default branch. */
   readonly default_branch_id: string
   /** When it was created. */

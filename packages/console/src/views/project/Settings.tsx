@@ -1,4 +1,4 @@
-/** The settings of a project: its name, and its end. */
+/** The settings of a project: its name, its note, and its end. */
 import { Card } from "../../components/Card.tsx"
 import { CopyField } from "../../components/CopyField.tsx"
 import { Dialog } from "../../components/Dialog.tsx"
@@ -10,9 +10,9 @@ import { Page } from "../../shell/Page.tsx"
 import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
 
 export interface ProjectSettingsPageProps extends ProjectPageProps {
-  /** The name of the form that is shown again. */
-  readonly draft?: string
-  readonly errors?: { readonly name?: string; readonly form?: string }
+  /** The values of the form that is shown again. */
+  readonly draft?: { readonly name: string; readonly note: string }
+  readonly errors?: { readonly name?: string; readonly note?: string; readonly form?: string }
 }
 
 export const ProjectSettingsPage = (props: ProjectSettingsPageProps) => {
@@ -24,6 +24,7 @@ export const ProjectSettingsPage = (props: ProjectSettingsPageProps) => {
         <Facts
           items={[
             ["Region", project.region_id],
+            ["Note", project.note ?? "–"],
             ["Created", <Ago at={project.created_at} />],
             ["Changed", <Ago at={project.updated_at} />]
           ]}
@@ -35,20 +36,28 @@ export const ProjectSettingsPage = (props: ProjectSettingsPageProps) => {
         </p>
       </Card>
       {mayChange(frame) ? (
-        <Card id="rename" title="Name">
+        <Card id="rename" title="Name and note">
           <form method="post" action={`${here}/rename`} class="form">
             <Field
               name="name"
               label="Name"
-              value={draft ?? project.name}
+              value={draft?.name ?? project.name}
               required
               maxLength={128}
               hint="Only people see it. Programs use the ID and the hosts, which stay."
               error={errors?.name}
             />
+            <Field
+              name="note"
+              label="Note"
+              value={draft?.note ?? project.note ?? ""}
+              maxLength={500}
+              hint="What the project is for. It can be empty."
+              error={errors?.note}
+            />
             <div class="actions">
               <button type="submit" class="primary">
-                Rename
+                Save
               </button>
             </div>
           </form>

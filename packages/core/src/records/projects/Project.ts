@@ -8,6 +8,7 @@ const fields = {
   org_id: OrgId,
   name: Schema.String.annotateKey(means("The name of the project.", "checkout")),
   region_id: RegionId,
+  note: Schema.NullOr(Schema.String),
   default_branch_id: BranchId.annotateKey(means("The id of the default branch.", ids.branch)),
   created_at: Schema.DateTimeUtcFromString,
   updated_at: Schema.DateTimeUtcFromString

@@ -30,15 +30,17 @@ import { Quotas } from "../quotas/Quotas.ts"
 import { Regions } from "../regions/Regions.ts"
 import { makeDeleteBranch } from "./endBranch.ts"
 
-/** `region` left out or `null`: the only region there is. */
+/** `region` left out or `null`: the only region there is. `note` left out, `null` or empty: none. */
 export interface NewProject {
   readonly name: string
+  readonly note?: string | null
   readonly region?: string | null
 }
 
-/** A member that is left out stays as it is. */
+/** A member that is left out stays as it is. `note` `null` or empty: none. */
 export interface ProjectChanges {
   readonly name?: string
+  readonly note?: string | null
 }
 
 export interface CreatedProject {
@@ -117,6 +119,7 @@ export class Projects extends Context.Service<
             id: yield* makeProjectId,
             org_id: caller.org_id,
             name: wanted.name.trim(),
+            note: wanted.note || null,
             region_id,
             default_branch_id: branch_id,
             ...dates
@@ -170,6 +173,7 @@ export class Projects extends Context.Service<
           const changed = new Project({
             ...project,
             name: changes.name?.trim() ?? project.name,
+            note: changes.note === undefined ? project.note : changes.note || null,
             updated_at: yield* DateTime.now
           })
           yield* store.update(changed)
