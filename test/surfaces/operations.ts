@@ -104,6 +104,7 @@ export const operations: Readonly<Record<string, Surface>> = {
   "ipAllow.add": { command: "ip-allow add", page: `POST ${project}/ip-allow` },
   "ipAllow.check": { command: "ip-allow check", page: `GET ${project}/ip-allow` },
   "ipAllow.refusals": { command: "ip-allow refusals", page: `GET ${project}/ip-allow` },
+  "ipAllow.summary": { command: "ip-allow summary", page: none("The page lists the rules themselves.") },
   "ipAllow.remove": { command: "ip-allow remove", page: `POST ${project}/ip-allow/remove` },
   "ipAllow.removeSplit": { command: spelling, page: spelling },
   "ipAllow.reset": { command: "ip-allow reset", page: `POST ${project}/ip-allow/reset` },

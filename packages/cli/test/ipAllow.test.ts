@@ -47,6 +47,17 @@ describe("ip-allow list", () => {
   )
 })
 
+describe("ip-allow summary", () => {
+  it.live("ip-allow summary counts the rules in force, and those that expire", () =>
+    Effect.gen(function* () {
+      const { run, shop } = yield* withRules("10.0.0.0/8")
+      yield* run(["ip-allow", "add", "192.0.2.0/24", "--ttl", "8h", "--project", shop])
+      const { code, stdout } = yield* run(["ip-allow", "summary", "--project", shop])
+      assert.deepStrictEqual([code, stdout], [0, "rules     2\nexpiring  1\n"])
+    }).pipe(Effect.scoped)
+  )
+})
+
 describe("ip-allow add", () => {
   it.live("ip-allow add sends the network, and a bare address with its prefix", () =>
     Effect.gen(function* () {

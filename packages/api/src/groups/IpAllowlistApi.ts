@@ -6,7 +6,7 @@
  * Pitfall: a router with `ignoreTrailingSlash`. `DELETE …/ip-allow/` must stay `remove` with an empty network, which is
  * 404; it would become a reset.
  */
-import { changes, IpRule, ProjectId, reads } from "@narthex/core"
+import { changes, IpRule, means, ProjectId, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConflictProblem, MalformedCidrProblem } from "../problems/Problems.ts"
@@ -28,6 +28,11 @@ export type AddIpRule = typeof AddIpRule.Type
 export class ReplacedIpRule extends IpRule.extend<ReplacedIpRule>("ReplacedIpRule")({}) {}
 
 export const AddressChecked = Schema.Struct({ allowed: Schema.Boolean, matched: Schema.NullOr(Schema.String) })
+
+const Summary = Schema.Struct({
+  rules: Schema.Int.annotateKey(means("How many rules are in force.", 3)),
+  expiring: Schema.Int.annotateKey(means("How many of them expire.", 1))
+})
 
 /** A query on a reset means that the client intended to remove one rule, so it is refused. */
 const NoQuery = Schema.Record(Schema.String, Schema.String).check(
@@ -72,6 +77,16 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
         summary: "Check whether an address may connect",
         text: "What a proxy would decide by the rules that are in force now.",
         answer: "Whether the address may connect, and by which rule."
+      })
+    ),
+    HttpApiEndpoint.get("summary", `${listPath}/summary`, {
+      params,
+      success: Schema.Struct({ summary: Summary.annotateKey(means("The numbers of rules.")) })
+    }).annotateMerge(
+      endpointRules(reads("project", "project"), {
+        summary: "Count the rules in force",
+        text: "How many rules are in force, and how many of them expire.",
+        answer: "The numbers of rules."
       })
     ),
     HttpApiEndpoint.get("refusals", `${listPath}/refusals`, {

@@ -1,5 +1,5 @@
 /**
- * `narthex ip-allow list|add|remove|reset|check|refusals`.
+ * `narthex ip-allow list|add|remove|reset|check|refusals|summary`.
  *
  * Pitfall: reading the list, changing it and writing it back. Concurrent changes would be lost; each change is one call.
  * Pitfall: removing the last rule without a warning. An empty list allows every address.
@@ -15,7 +15,7 @@ import { fittingFlag, given, pastedArgument, projectFlag, ttlFlag, yesFlag } fro
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
-import { instant, rows } from "../output/table.ts"
+import { facts, instant, rows } from "../output/table.ts"
 import { check } from "./ipAllowCheck.ts"
 import { refusals } from "./ipAllowRefusals.ts"
 
@@ -222,7 +222,26 @@ const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ p
   Command.withExamples([{ command: "narthex ip-allow reset --project shop --yes" }])
 )
 
+const summary = Command.make("summary", { project: projectFlag }, ({ project }) =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const api = yield* (yield* Connection).authenticated
+      const { id: project_id } = yield* chooseProject(api, project)
+      const { body, value } = yield* output.waiting(
+        "Counting rules",
+        answered(api.client.api.ipAllow.summary({ params: { project_id }, ...withBody }))
+      )
+      const { expiring, rules } = value.summary
+      yield* output.answer({ body, table: facts(["rules", rules], ["expiring", expiring]) })
+    })
+  )
+).pipe(
+  Command.withDescription("Count the rules in force, and those that expire"),
+  Command.withExamples([{ command: "narthex ip-allow summary --project shop" }])
+)
+
 export const ipAllow = Command.make("ip-allow").pipe(
   Command.withDescription("Networks that may connect to a project"),
-  Command.withSubcommands([list, add, remove, reset, check, refusals])
+  Command.withSubcommands([list, add, remove, reset, check, refusals, summary])
 )

@@ -30,6 +30,10 @@ export const IpAllowlistHandlers = HttpApiBuilder.group(
         const { id } = yield* Target.project
         return yield* problems(allowlist.check(id, query.address))
       }),
+      summary: Effect.fnUntraced(function* () {
+        const { id } = yield* Target.project
+        return { summary: yield* problems(allowlist.summary(id)) }
+      }),
       refusals: Effect.fnUntraced(function* ({ query }) {
         const page = yield* pageOf(query)
         const { id } = yield* Target.project

@@ -135,6 +135,21 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
     })
   )
 
+  it.effect("GET ip-allow/summary, 200: how many rules are in force and expire; 404: a foreign project", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const summary = Effect.map(who.call("GET", `${place.path}/ip-allow/summary`), ({ body }) => body)
+      assert.deepStrictEqual(yield* summary, { summary: { rules: 0, expiring: 0 } })
+      yield* add(who, place, { cidr: "10.0.0.0/8", ttl_seconds: 60 })
+      yield* add(who, place, { cidr: "192.0.2.0/24" })
+      assert.deepStrictEqual(yield* summary, { summary: { rules: 2, expiring: 1 } })
+      yield* (yield* Ahead).by("61 seconds")
+      assert.deepStrictEqual(yield* summary, { summary: { rules: 1, expiring: 0 } })
+      refused(yield* (yield* arrive()).call("GET", `${place.path}/ip-allow/summary`), 404, "not_found")
+    })
+  )
+
   it.effect("POST ip-allow, 409: above 1,000 rules in force; replacements and expired rules do not count", () =>
     Effect.gen(function* () {
       const who = yield* founder()

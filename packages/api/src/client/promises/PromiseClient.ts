@@ -154,6 +154,8 @@ export type IpAllowCalls = {
   readonly reset: Method<"ipAllow", "reset", void>
   /** Check whether an address may connect. */
   readonly check: Method<"ipAllow", "check", Answers.IpAllowCheckAnswer>
+  /** Count the rules in force. */
+  readonly summary: Method<"ipAllow", "summary", Answers.IpAllowSummaryAnswer>
   /** List the last clients that were refused. */
   readonly refusals: Method<"ipAllow", "refusals", Answers.IpAllowRefusalsAnswer>
   /** Remove a network. */

@@ -463,6 +463,12 @@ export type IpAllowRefusalsAnswer = {
   readonly pagination: Pagination
 }
 
+/** The numbers of rules. */
+export type IpAllowSummaryAnswer = {
+  /** The numbers of rules. */
+  readonly summary: Summary
+}
+
 /** A network that may connect to the endpoints of a project. */
 export type IpRule = {
   /** The network in its canonical form. */
@@ -960,6 +966,14 @@ export type SessionAnswer = {
   readonly organization: ActiveOrganization
   /** The inviter, while the membership that the first sign-in brought is not confirmed; otherwise `null`. */
   readonly invited_by: UserProfile | null
+}
+
+/** The numbers of rules. */
+export type Summary = {
+  /** How many rules are in force. */
+  readonly rules: number
+  /** How many of them expire. */
+  readonly expiring: number
 }
 
 /** How the proxy has to reach the compute; `null`: without TLS. */

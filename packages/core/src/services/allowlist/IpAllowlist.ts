@@ -40,6 +40,12 @@ export class AllowlistCheck extends Schema.Class<AllowlistCheck>("AllowlistCheck
   matched: Schema.NullOr(Schema.String)
 }) {}
 
+/** How many rules are in force, and how many of them expire. */
+export interface AllowlistSummary {
+  readonly rules: number
+  readonly expiring: number
+}
+
 const networksOf = (rules: ReadonlyArray<IpRule>) => rules.map(({ cidr }) => cidr)
 
 /** Decides about a new rule. The whole list is read, because adding a rule removes the lapsed ones. */
@@ -78,6 +84,8 @@ export class IpAllowlist extends Context.Service<
 
     /** Unlists every network, which opens the project to all. */
     readonly reset: (project: Owner) => Effect.Effect<void, NotFound | StorageError>
+
+    readonly summary: (project: ProjectId) => Effect.Effect<AllowlistSummary, StorageError>
 
     readonly check: (project: ProjectId, address: string) => Effect.Effect<AllowlistCheck, StorageError>
   }
@@ -130,6 +138,11 @@ export class IpAllowlist extends Context.Service<
         yield* change(project, (rules) => Result.succeed({ removed: networksOf(rules), put: Option.none() }))
       })
 
+      const summary = Effect.fn("IpAllowlist.summary")(function* (project: ProjectId) {
+        const { rules } = yield* list(project)
+        return { rules: rules.length, expiring: rules.filter((rule) => Option.isSome(rule.expires_at)).length }
+      })
+
       const check = Effect.fn("IpAllowlist.check")(function* (project: ProjectId, address: string) {
         const now = yield* DateTime.now
         const stored = yield* store.all(project)
@@ -137,7 +150,7 @@ export class IpAllowlist extends Context.Service<
         return new AllowlistCheck({ allowed: permits(stored, address, now), matched: matched?.cidr ?? null })
       })
 
-      return IpAllowlist.of({ list, add, remove, reset, check })
+      return IpAllowlist.of({ list, add, remove, reset, summary, check })
     })
   )
 }

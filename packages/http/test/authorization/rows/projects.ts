@@ -4,7 +4,7 @@ import { name, network, on, type Row } from "./cells.ts"
 export const projects: ReadonlyArray<Row> = [
   {
     row: "17",
-    says: "read a project (overview too), its allowlist (check, refusals too), events, history",
+    says: "read a project (overview too), its allowlist (check, refusals, summary too), events, history",
     cells: "401 401 a n 2 2 2 2 2 2/i i 2 2",
     calls: [
       { call: "projects.get", kind: "project" },
@@ -12,6 +12,7 @@ export const projects: ReadonlyArray<Row> = [
       { call: "ipAllow.list", kind: "project" },
       { call: "ipAllow.check", kind: "project", query: "?address=192.0.2.1" },
       { call: "ipAllow.refusals", kind: "project" },
+      { call: "ipAllow.summary", kind: "project" },
       { call: "events.projectStream", kind: "project" },
       { call: "events.projectHistory", kind: "project" }
     ]
