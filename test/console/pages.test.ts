@@ -256,7 +256,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
     assert.strictEqual(await page.evaluate("document.documentElement.dataset.theme"), "dark")
     assert.strictEqual(await page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(14, 15, 18)")
     await page.getByRole("button", { name: /^Account: / }).click()
-    await page.getByRole("button", { name: "Theme of the system" }).click()
+    await page.getByRole("button", { name: "System theme" }).click()
     await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
     assert.strictEqual(await page.evaluate("document.documentElement.dataset.theme"), undefined)
   })

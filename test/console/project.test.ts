@@ -144,7 +144,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       assert.match(complaint.replaceAll(/\s+/g, " "), /is not on this project's IP allowlist/)
       await page.getByLabel("Address", { exact: true }).fill("127.0.0.1")
       await page.getByRole("button", { name: "Check", exact: true }).click()
-      await page.getByText("is refused: no network on the list holds it").waitFor()
+      await page.getByText("is refused: no network on the list contains it").waitFor()
       const allow = page.getByRole("link", { name: "Allow 127.0.0.1" })
       await until(
         "the refused client to be listed",

@@ -88,7 +88,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("regions", (it) => {
       )
       const one = yield* go(() => browser.open(`${home}/projects/new`))
       assert.notInclude(one.text, 'name="region"')
-      assert.include(one.text, "Its region is eu-north.")
+      assert.include(one.text, "Region: eu-north.")
       plane.edit(
         "/v1/regions",
         changed(() => [])

@@ -175,7 +175,7 @@ export const describeOperation = (schemas: Json, endpoint: HttpApiEndpoint.Top, 
   const given = [...(isList(parameters) ? parameters.filter(isJson) : []), ...(facts.replayed ? [idempotencyKey] : [])]
   return {
     ...rest,
-    tags: other ? ["Other spellings"] : tags,
+    tags: other ? ["Aliases"] : tags,
     summary,
     description: descriptionOf(description, facts),
     ...(other || facts.policy?._tag === "Proxy" ? { "x-internal": true } : {}),

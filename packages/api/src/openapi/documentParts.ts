@@ -91,7 +91,7 @@ export const groupOrder: ReadonlyArray<{ readonly name: string; readonly tags: R
   },
   { name: "Events", tags: ["Events"] },
   { name: "People and keys", tags: ["Organizations", "Invitations", "Own invitations", "API keys", "Authentication"] },
-  { name: "Inside the platform", tags: ["CLI login", "Credentials", "Service", "Other spellings", "Proxy"] }
+  { name: "Inside the platform", tags: ["CLI login", "Credentials", "Service", "Aliases", "Proxy"] }
 ]
 
 /** Paths that are there for clients that cannot send the usual spelling. */

@@ -69,8 +69,8 @@ const endpointsById = (): ReadonlyMap<string, HttpApiEndpoint.Top> => {
 
 const describedTags = (tags: unknown): ReadonlyArray<Json> => {
   const given = new Map((isList(tags) ? tags.filter(isJson) : []).map((tag) => [tag["name"], tag]))
-  given.set("Other spellings", {
-    name: "Other spellings",
+  given.set("Aliases", {
+    name: "Aliases",
     description: "Paths for clients that cannot send the usual spelling. They do the same as the calls that they name."
   })
   return groupOrder.flatMap(({ tags: names }) => names.map((name): Json => given.get(name) ?? { name }))

@@ -80,7 +80,7 @@ describe("the OpenAPI document for generators", () => {
   it("calls for people come first; other spellings and calls of proxies are internal and last", () => {
     const tags = document.tags.map(({ name }) => String(name))
     assert.strictEqual(tags[0], "Projects")
-    assert.deepStrictEqual(tags.slice(-2), ["Other spellings", "Proxy"])
+    assert.deepStrictEqual(tags.slice(-2), ["Aliases", "Proxy"])
     const used = new Set(operations.flatMap(({ operation }) => operation["tags"] as ReadonlyArray<string>)) // a list of names
     assert.sameMembers([...used], tags)
     const internal = operations.filter(({ operation }) => operation["x-internal"] === true).map(({ id }) => id)

@@ -98,7 +98,7 @@ export class Output extends Context.Service<
         if (fields.length === 0) return body
         const { known, missing, value } = selectFields(body, fields)
         if (missing.length > 0)
-          yield* warn(`The answer has no member ${missing.join(", ")}. It has ${known.join(", ")}.`)
+          yield* warn(`The answer has no field ${missing.join(", ")}. It has ${known.join(", ")}.`)
         return value
       })
 

@@ -4,7 +4,7 @@ import { type ThemeChoice, themeChoices } from "../web/theme.ts"
 import type { Frame } from "./Frame.ts"
 
 const themes = {
-  system: { icon: "screen", label: "Theme of the system" },
+  system: { icon: "screen", label: "System theme" },
   light: { icon: "sun", label: "Light theme" },
   dark: { icon: "moon", label: "Dark theme" }
 } as const

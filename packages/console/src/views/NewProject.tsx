@@ -48,7 +48,7 @@ export const NewProjectPage = (props: NewProjectPageProps) => {
           {only === undefined ? (
             <p>No region is active, so no project can be created. Ask the operator to add a region.</p>
           ) : others.length === 0 ? (
-            <p class="soft">Its region is {regionLabel(only)}.</p>
+            <p class="soft">Region: {regionLabel(only)}.</p>
           ) : (
             <Regions {...props} />
           )}

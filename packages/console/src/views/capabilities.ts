@@ -10,7 +10,7 @@ export const capabilities: ReadonlyArray<CapabilityWords> = [
   {
     value: "read_write",
     name: "Read and write",
-    meaning: "Everything that you may do, but creating keys and organizations. For programs and the command line."
+    meaning: "Everything you can do, except create keys and organizations. For programs and the command line."
   },
   {
     value: "read",

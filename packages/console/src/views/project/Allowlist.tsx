@@ -161,7 +161,7 @@ const Editor = ({ draft, edited, errors = {}, here, own, prefilled = false }: Pa
         label="Expires in (hours)"
         value={draft.hours}
         inputMode="numeric"
-        hint="Blank: never."
+        hint="Leave blank for no expiry."
         error={errors.hours}
       />
       <p class="actions">
@@ -209,7 +209,7 @@ const Verdict = ({ address, allowed, matched }: Checked) => {
   if (!allowed)
     return (
       <Notice tone="bad" focused>
-        <code>{address}</code> is refused: no network on the list holds it. The program gets <code>28000</code>. Add its
+        <code>{address}</code> is refused: no network on the list contains it. The program gets <code>28000</code>. Add its
         network to let it connect.
       </Notice>
     )
@@ -220,7 +220,7 @@ const Verdict = ({ address, allowed, matched }: Checked) => {
         "the list is empty, so any address may."
       ) : (
         <>
-          <code>{matched}</code> holds it.
+          <code>{matched}</code> contains it.
         </>
       )}{" "}
       If it is refused all the same, the reason is in the error's code: <code>28P01</code> is the password,{" "}

@@ -137,7 +137,7 @@ export const BranchPage = (props: BranchPageProps) => {
 
 /** `keep`: the branch expires when it did before. */
 const expiries = [
-  { value: "keep", label: "as it is" },
+  { value: "keep", label: "keep current" },
   { value: "never", label: "never" },
   ...lifetimes.filter(({ value }) => value !== "").map(({ label, value }) => ({ value, label: `in ${label}` }))
 ]

@@ -73,11 +73,11 @@ export const Connect = (props: ConnectProps) => {
             read only
           </option>
         </select>
-        <label htmlFor="connect-lifetime">for</label>
+        <label htmlFor="connect-lifetime">expires</label>
         <select id="connect-lifetime" name="lifetime">
           {lifetimes.map(({ label, value }) => (
             <option key={value} value={value} selected={value === picked.lifetime}>
-              {label}
+              {value === "" ? label : `in ${label}`}
             </option>
           ))}
         </select>

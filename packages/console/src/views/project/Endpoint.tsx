@@ -74,7 +74,7 @@ export const EndpointPage = (props: EndpointPageProps) => {
                 label="Suspends after"
                 choices={suspendTimeoutChoices(endpoint.suspend_timeout_seconds)}
                 value={`${endpoint.suspend_timeout_seconds}`}
-                hint="So long without a query, then its compute stops. The next connection starts it."
+                hint="The compute stops after this long without a query. The next connection starts it."
               />
               <div class="actions">
                 <button type="submit">Save</button>
@@ -100,7 +100,7 @@ export const EndpointPage = (props: EndpointPageProps) => {
               <p>
                 <b>Delete</b>
                 <span class="under">
-                  Its host stops to exist. The data of {branch.name} stays. A new endpoint has another host.
+                  Its host name is gone for good. The data of {branch.name} stays. A new endpoint has another host.
                 </span>
               </p>
               <Dialog

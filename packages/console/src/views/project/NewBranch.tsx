@@ -58,7 +58,7 @@ export const NewBranchPage = (props: NewBranchPageProps) => {
             label="Name"
             value={draft.name}
             maxLength={63}
-            hint="A letter first, then letters, digits and _ . / -. Blank: a name is made."
+            hint="A letter first, then letters, digits and _ . / -. Leave blank to generate a name."
             error={errors.name}
           />
           <Field name="parent" label="Copy of" choices={parents} value={draft.parent} error={errors.parent} />
@@ -99,7 +99,7 @@ export const NewBranchPage = (props: NewBranchPageProps) => {
         {sandbox ? (
           <a href={`${here}/branches/new`}>Create a branch that stays</a>
         ) : (
-          <a href={`${here}/sandboxes/new`}>Create a sandbox: a branch with a password that end together</a>
+          <a href={`${here}/sandboxes/new`}>Create a sandbox: a branch and its password, deleted together</a>
         )}
       </p>
     </Page>

@@ -52,7 +52,7 @@ export const NewEndpointPage = (props: NewEndpointPageProps) => {
             label="Suspends after"
             choices={suspendTimeouts}
             value={draft.timeout}
-            hint="So long without a query, then its compute stops. The next connection starts it."
+            hint="The compute stops after this long without a query. The next connection starts it."
           />
           <Actions>
             <button type="submit" class="primary">

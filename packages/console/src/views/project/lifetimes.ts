@@ -10,7 +10,7 @@ const day = 24 * hour
 
 /** `""`: without end. */
 export const lifetimes: ReadonlyArray<Option> = [
-  { value: "", label: "no end" },
+  { value: "", label: "never" },
   { value: `${hour}`, label: "1 hour" },
   { value: `${8 * hour}`, label: "8 hours" },
   { value: `${day}`, label: "1 day" },
