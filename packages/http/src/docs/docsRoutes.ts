@@ -30,6 +30,7 @@ type Path = `/${string}`
 const pagePaths: ReadonlyArray<Path> = [
   "/docs",
   "/docs/reference",
+  "/docs/reference/:group",
   "/docs/problems",
   ...guideNames.map((name) => `/docs/guides/${name}` as const)
 ]
@@ -74,11 +75,12 @@ export const layerDocs = HttpRouter.use(
       )
     )
     for (const [path, contentType, headers] of served) {
-      const answer = Effect.flatMap(pages, (made) => {
-        const page = made.get(path)
+      const answer = Effect.gen(function* () {
+        const { group } = yield* HttpRouter.params
+        const page = (yield* pages).get(group === undefined ? path : `/docs/reference/${group}`)
         return page === undefined
-          ? Effect.die(new Error(`No page was made for ${path}.`))
-          : answerWith(page, contentType, headers)
+          ? HttpServerResponse.empty({ status: 404 })
+          : yield* answerWith(page, contentType, headers)
       })
       yield* router.add("GET", path, answer)
     }

@@ -5,7 +5,7 @@ import { ServerIdentity } from "../ServerIdentity.ts"
 import { type CachedPage, makeCachedPage } from "./CachedPage.ts"
 import { guides as rendered } from "./guides.generated.ts"
 import { document, icon, type Navigation } from "./layout.ts"
-import { groupsOf, guidePage, problemsPage, referencePage, startPage, tagPlaces } from "./pages.ts"
+import { groupsOf, guidePage, problemsPage, referencePages, referencePlaces, startPage } from "./pages.ts"
 import { style } from "./style.ts"
 
 export const makePages = Effect.fnUntraced(function* (names: ReadonlyArray<keyof typeof rendered>) {
@@ -16,14 +16,14 @@ export const makePages = Effect.fnUntraced(function* (names: ReadonlyArray<keyof
   const sheet = yield* makeCachedPage(style)
   const navigation: Navigation = {
     guides: guides.map(({ name, title }) => ({ href: `docs/guides/${name}`, label: title })),
-    groups: tagPlaces(groupsOf(api)),
+    groups: referencePlaces(groupsOf(api)),
     console_url,
     style_version: sheet.version
   }
   const made = new Map<string, CachedPage>([["/docs/style.css", sheet]])
   made.set("/docs/icon.svg", yield* makeCachedPage(icon))
   made.set("/openapi.json", yield* makeCachedPage(JSON.stringify(described)))
-  for (const page of [startPage(api, guides), referencePage(api), problemsPage(), ...guides.map(guidePage)])
+  for (const page of [startPage(api, guides), ...referencePages(api), problemsPage(), ...guides.map(guidePage)])
     made.set(`/${page.path}`, yield* makeCachedPage(document(page, navigation)))
   return made
 })

@@ -33,8 +33,16 @@ const linksOf = (path: string, html: string) =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target = ""]) => new URL(target, `http://api.test${path}`))
 const isOperation = (
   value: unknown
-): value is { readonly operationId: string; readonly security: ReadonlyArray<unknown> } =>
-  typeof value === "object" && value !== null && "operationId" in value && "security" in value
+): value is {
+  readonly operationId: string
+  readonly security: ReadonlyArray<unknown>
+  readonly tags: ReadonlyArray<string>
+} => typeof value === "object" && value !== null && "operationId" in value && "security" in value && "tags" in value
+
+const operations = Object.values(openApiDocument().paths).flatMap((item) =>
+  Object.values(item).flatMap((operation) => (isOperation(operation) ? [operation] : []))
+)
+
 const isHere = ({ origin }: URL) => origin === "http://api.test"
 const pathOf = ({ pathname, search }: URL) => pathname + search
 
@@ -53,8 +61,10 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
   it.effect("every link of every page of the documentation leads to a page of this server, and to a place on it", () =>
     Effect.gen(function* () {
       const pages = yield* crawled
-      // The overview, the reference, the problems, every page of docs/guides, the sheet, the icon and the document.
-      assert.strictEqual(pages.size, globSync("docs/guides/*.md", { cwd: root }).length + 6)
+      // The overview, the index, the objects, the problems, the sheet, the icon and the document.
+      const others = 7
+      const guides = globSync("docs/guides/*.md", { cwd: root }).length
+      assert.strictEqual(pages.size, guides + (openApiDocument().tags ?? []).length + others)
       for (const [path, html] of pages)
         for (const link of path.endsWith(".json") ? [] : linksOf(path, html)) {
           // The console is the only other place.
@@ -83,20 +93,38 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
       })
   )
 
-  it.effect("the reference has every call, with a sample that sends its credential as a bearer", () =>
+  it.effect("the page of a group has its calls, with a sample that sends the credential as a bearer", () =>
     Effect.gen(function* () {
-      const { text } = yield* call("GET", "/docs/reference")
-      const operations = Object.values(openApiDocument().paths).flatMap((item) =>
-        Object.values(item).flatMap((operation) => (isOperation(operation) ? [operation] : []))
-      )
-      assert.isAbove(operations.length, 80)
-      for (const { operationId, security } of operations) {
+      for (const { operationId, security, tags } of operations) {
+        const { text } = yield* call("GET", `/docs/reference/${tags[0]?.toLowerCase().replaceAll(" ", "-")}`)
         const section = text.split(`<section class="call" id="${operationId}"`)[1]?.split("</section>")[0] ?? ""
         assert.include(section, "curl", operationId)
         const bearer = /Authorization: Bearer \$(NARTHEX_API_KEY|SESSION_TOKEN|NARTHEX_PROXY_TOKEN)/.test(section)
         assert.strictEqual(bearer, security.length > 0, operationId)
+        assert.notInclude(text, "Basic ")
       }
-      assert.notInclude(text, "Basic ")
+    })
+  )
+
+  it.effect("the index of the reference has the anchor of every call and object, and a link to it", () =>
+    Effect.gen(function* () {
+      const { text } = yield* call("GET", "/docs/reference")
+      const anchors = [...text.matchAll(/<li id="([^"]+)"><a href="reference\/[\w-]+#([^"]+)">/g)]
+      for (const [, anchor, target] of anchors) assert.strictEqual(target, anchor)
+      const listed = new Set(anchors.map(([, anchor]) => anchor))
+      assert.isAbove(operations.length, 80)
+      for (const { operationId } of operations) assert.include(listed, operationId)
+      for (const name of ["Project", "Operation", "ApiKey"]) assert.include(listed, `object-${name}`)
+    })
+  )
+
+  it.effect("a group that does not exist is not found", () =>
+    Effect.gen(function* () {
+      for (const group of ["nothing", "Projects", "..%2Fproblems"]) {
+        const { headers, status, text } = yield* call("GET", `/docs/reference/${group}`)
+        assert.deepStrictEqual([status, headers["content-type"]], [404, "application/problem+json"], group)
+        assert.include(text, '"not_found"', group)
+      }
     })
   )
 
@@ -110,7 +138,14 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
   it.effect("a page is compressed for clients that take gzip, and revalidated without a body", () =>
     Effect.gen(function* () {
       const { port } = yield* TestApi
-      for (const path of ["/docs", "/docs/reference", "/docs/guides/errors", "/docs/style.css", "/openapi.json"]) {
+      for (const path of [
+        "/docs",
+        "/docs/reference",
+        "/docs/reference/projects",
+        "/docs/guides/errors",
+        "/docs/style.css",
+        "/openapi.json"
+      ]) {
         const plain = yield* call("GET", path)
         const packed = yield* bytesOf(port, path, { "accept-encoding": "br, gzip" })
         assert.strictEqual(packed.encoding, "gzip", path)
