@@ -1,7 +1,7 @@
 /**
  * `/docs`: the guides, the reference and the problems as plain pages, and `/openapi.json`.
  *
- * The pages have no script, and their policy allows nothing but the style sheet and the icon of this server. They are
+ * The pages have no script, and their policy allows nothing but the style sheet, the font and the icon of this server. They are
  * made when the first reader asks, and compressed once; what makes them is loaded then.
  *
  * Pitfall: absolute links between the pages. The API may be mounted below any path.
@@ -38,6 +38,7 @@ const pagePaths: ReadonlyArray<Path> = [
 const policy = [
   "default-src 'none'",
   "style-src 'self'",
+  "font-src 'self'",
   "img-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -51,6 +52,7 @@ const revalidated = { "cache-control": "no-cache" }
 const served: ReadonlyArray<readonly [path: Path, contentType: string, headers: Readonly<Record<string, string>>]> = [
   ["/openapi.json", "application/json", revalidated],
   ["/docs/style.css", "text/css; charset=utf-8", immutable],
+  ["/docs/inter.woff2", "font/woff2", immutable],
   ["/docs/icon.svg", "image/svg+xml", immutable],
   ...pagePaths.map(
     (path) =>

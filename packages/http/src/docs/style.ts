@@ -1,12 +1,15 @@
-/** The one style sheet of the documentation: the console's colours and scale, for long text. */
-export const style = `:root {
+/** The one style sheet of the documentation: the console's font, colours and scale, for long text. */
+export const styleWith = (
+  fontVersion: string
+) => `@font-face { font-family: "Inter"; font-weight: 400 700; font-display: swap; src: url("inter.woff2?v=${fontVersion}") format("woff2") }
+:root {
   color-scheme: light dark;
   --bg: light-dark(#fbfbfc, #0e0f12); --surface: light-dark(#ffffff, #15171b);
   --line: light-dark(#e7e8ec, #262a31); --line-soft: light-dark(#f0f1f4, #1f2228);
   --text: light-dark(#16181d, #eceef2); --muted: light-dark(#5b616c, #9aa1ad);
   --accent: light-dark(#3b54d9, #8ea0ff); --accent-soft: light-dark(#eef1ff, #1c2140);
   --get: light-dark(#12705a, #4ccb9a); --change: light-dark(#8a5700, #e5b454); --remove: light-dark(#b3312a, #ff8a80);
-  --font: "Inter Variable", Inter, system-ui, sans-serif;
+  --font: "Inter", system-ui, sans-serif;
   --mono: "JetBrains Mono", ui-monospace, "SF Mono", Menlo, Consolas, monospace;
 }
 * { box-sizing: border-box; margin: 0 }
@@ -21,7 +24,6 @@ pre { background: var(--surface); border: 1px solid var(--line); border-radius: 
 .skip { position: absolute; left: -9999px } .skip:focus { left: 16px; top: 12px; z-index: 2; background: var(--bg); padding: 4px 8px }
 .top { position: sticky; top: 0; z-index: 1; height: 52px; display: flex; align-items: center; gap: 16px; padding: 0 max(24px, calc((100vw - 1280px) / 2 + 24px)); background: var(--bg); border-bottom: 1px solid var(--line) }
 .brand { display: flex; align-items: center; gap: 8px; font-weight: 620; color: var(--text); text-decoration: none }
-.brand svg { width: 20px; height: 20px; fill: none; stroke: var(--accent); stroke-width: 1.5; stroke-linecap: round }
 .console { margin-left: auto; border: 1px solid var(--line); border-radius: 6px; padding: 4px 12px; background: var(--surface); color: var(--text); text-decoration: none; font-size: 14px }
 .shell { display: grid; grid-template-columns: 248px minmax(0, 1fr); max-width: 1280px; margin: 0 auto }
 .side { position: sticky; top: 52px; height: calc(100vh - 52px); overflow-y: auto; padding: 16px 12px 32px; border-right: 1px solid var(--line) }

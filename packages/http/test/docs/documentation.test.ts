@@ -1,5 +1,5 @@
 /** The documentation that the server serves: whole, linked, cached, and without anything from elsewhere. */
-import { globSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { get } from "node:http"
 import { resolve } from "node:path"
 import { gunzipSync } from "node:zlib"
@@ -12,7 +12,7 @@ import { call, TestApi } from "../support/wire.ts"
 const root = resolve(import.meta.dirname, "../../../..")
 
 const policy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Every page that can be reached from `/docs`: its path, and its text. */
 const crawled = Effect.gen(function* () {
@@ -89,7 +89,9 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
           assert.strictEqual(headers["content-security-policy"], policy, path)
           assert.notMatch(text, /<script|<style|<form|<iframe|style="|\son\w+="|javascript:/i, path)
         }
-        assert.notMatch((yield* call("GET", "/docs/style.css")).text, /@import|url\(/)
+        const { text } = yield* call("GET", "/docs/style.css")
+        assert.notMatch(text, /@import/)
+        for (const [, url] of text.matchAll(/url\("([^"]*)"/g)) assert.match(url ?? "", /^inter\.woff2\?v=\w+$/)
       })
   )
 
@@ -159,6 +161,16 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
         }
         const other = yield* call("GET", path, { headers: { "if-none-match": '"other"' } })
         assert.strictEqual(other.status, 200, path)
+      }
+    })
+  )
+
+  it.effect("the font and the icon are the console's", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestApi
+      for (const name of ["inter.woff2", "icon.svg"]) {
+        const { body } = yield* bytesOf(port, `/docs/${name}`, {})
+        assert.isTrue(body.equals(readFileSync(resolve(root, "packages/console/assets", name))), name)
       }
     })
   )
