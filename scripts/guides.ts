@@ -1,6 +1,6 @@
 /**
  * `node scripts/guides.ts`: renders the pages of `docs/guides`, which the server serves under `/docs/guides`, as a module
- * that is not committed, and the console's font and icon as another. Set-up and the tests do it too. An unchanged module is
+ * that is not committed, and the files of their pages as another: the script, and font and icon of the console. Set-up and the tests do it too. An unchanged module is
  * not written, so that nothing is built again.
  */
 import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
@@ -10,7 +10,7 @@ import { codeBlock, escaped } from "../packages/http/src/docs/html.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const served = resolve(root, "packages/http/src/docs")
-const assets = resolve(root, "packages/console/assets")
+const consoleAssets = resolve(root, "packages/console/assets")
 
 /** The label of a code block, by its language. */
 const labels: Readonly<Record<string, string>> = {
@@ -77,12 +77,13 @@ const writeModule = (name: string, value: unknown) => {
   writeFileSync(file, text)
 }
 
-/** Renders the guides, and reads the files that their pages share with the console. */
+/** Renders the guides, and reads the files that their pages need. */
 export const renderGuides = (): void => {
   writeModule("guides", Object.fromEntries(globSync("docs/guides/*.md", { cwd: root }).toSorted().map(guideOf)))
   writeModule("assets", {
-    font: readFileSync(resolve(assets, "inter.woff2"), "base64"),
-    icon: readFileSync(resolve(assets, "icon.svg"), "utf8")
+    font: readFileSync(resolve(consoleAssets, "inter.woff2"), "base64"),
+    icon: readFileSync(resolve(consoleAssets, "icon.svg"), "utf8"),
+    script: readFileSync(resolve(root, "packages/http/assets/search.js"), "utf8")
   })
 }
 

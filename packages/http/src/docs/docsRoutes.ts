@@ -1,8 +1,8 @@
 /**
  * `/docs`: the guides, the reference and the problems as plain pages, and `/openapi.json`.
  *
- * The pages have no script, and their policy allows nothing but the style sheet, the font and the icon of this server. They are
- * made when the first reader asks, and compressed once; what makes them is loaded then.
+ * The pages are whole without their script, and their policy allows nothing but the files of this server. They are made
+ * when the first reader asks, and compressed once; the code that makes them is loaded then.
  *
  * Pitfall: absolute links between the pages. The API may be mounted below any path.
  */
@@ -37,6 +37,8 @@ const pagePaths: ReadonlyArray<Path> = [
 
 const policy = [
   "default-src 'none'",
+  "script-src 'self'",
+  "connect-src 'self'",
   "style-src 'self'",
   "font-src 'self'",
   "img-src 'self'",
@@ -53,6 +55,8 @@ const served: ReadonlyArray<readonly [path: Path, contentType: string, headers: 
   ["/openapi.json", "application/json", revalidated],
   ["/docs/style.css", "text/css; charset=utf-8", immutable],
   ["/docs/inter.woff2", "font/woff2", immutable],
+  ["/docs/search.js", "text/javascript; charset=utf-8", immutable],
+  ["/docs/search.json", "application/json", revalidated],
   ["/docs/icon.svg", "image/svg+xml", immutable],
   ...pagePaths.map(
     (path) =>

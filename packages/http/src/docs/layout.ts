@@ -11,7 +11,7 @@ export interface Navigation {
   /** The groups of the reference. */
   readonly groups: ReadonlyArray<Place>
   readonly console_url: string | null
-  /** The digest of the style sheet, with which the URLs of everything immutable end. */
+  /** The digest with which the URLs of everything immutable end. */
   readonly version: string
 }
 
@@ -52,7 +52,7 @@ const navigation = ({ groups, guides }: Navigation, root: string, current: strin
     )
   ].join("")
 
-/** The page as HTML. It has no script, and nothing of it comes from another origin. */
+/** The page as HTML. It is whole without its script, and nothing of it comes from another origin. */
 export const document = ({ body, path, title }: Page, nav: Navigation): string => {
   const root = rootOf(path)
   const places = navigation(nav, root, path)
@@ -68,6 +68,7 @@ export const document = ({ body, path, title }: Page, nav: Navigation): string =
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${icon}" type="image/svg+xml">
 <link rel="stylesheet" href="${root}docs/style.css?v=${nav.version}">
+<script type="module" src="${root}docs/search.js?v=${nav.version}"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>

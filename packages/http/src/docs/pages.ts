@@ -55,7 +55,8 @@ export const groupsOf = (document: Json): ReadonlyArray<Group> => {
   }))
 }
 
-const slugOf = (name: string) => name.toLowerCase().replaceAll(" ", "-")
+/** The last part of the path of a tag's page. */
+export const slugOf = (name: string) => name.toLowerCase().replaceAll(" ", "-")
 
 /** The pages of the reference, for the navigation: one for each tag, and the objects. */
 export const referencePlaces = (groups: ReadonlyArray<Group>): ReadonlyArray<Place> => [
@@ -112,7 +113,8 @@ const headersView = (document: Json) =>
     )
     .join("")}</dl></section>`
 
-const schemasOf = (document: Json): ReadonlyArray<readonly [name: string, schema: Json]> =>
+/** The objects of the document, without problems. */
+export const schemasOf = (document: Json): ReadonlyArray<readonly [name: string, schema: Json]> =>
   Object.entries(object(object(document["components"])["schemas"]))
     .filter(([name]) => !name.endsWith("Problem"))
     .map(([name, schema]) => [escaped(name), object(schema)])

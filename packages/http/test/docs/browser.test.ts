@@ -1,4 +1,4 @@
-/** The documentation in a browser: nothing pans sideways, axe finds nothing, nothing is blocked or asked of others. */
+/** The documentation in a browser: nothing pans sideways, axe finds nothing, nothing is blocked or asked of others; the search. */
 import { mkdirSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join, resolve } from "node:path"
@@ -94,6 +94,71 @@ layer(memoryApi(), { excludeTestServices: true })("the documentation in a browse
           return wrong
         })
         assert.deepStrictEqual(wrong, [])
+      }),
+    { tags: ["chromium"], timeout: 600_000 }
+  )
+
+  it.effect(
+    "/ leads to the search, Enter to its best result, and a button copies a block of code",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* TestApi
+        const origin = `http://127.0.0.1:${port}`
+        yield* Effect.promise(async () => {
+          const browser = await sharedBrowser()
+          try {
+            const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] })
+            context.setDefaultTimeout(pageLimit)
+            const page = await context.newPage()
+            await page.goto(`${origin}/docs/guides/connecting`)
+            await page.keyboard.press("/")
+            await page.keyboard.type("create a project")
+            const best = page.locator("search li a").first()
+            await best.filter({ hasText: "POST /v1/projects" }).waitFor()
+            await page.keyboard.press("ArrowDown")
+            await page.keyboard.press("ArrowUp")
+            await page.keyboard.press("Enter")
+            await page.waitForURL(`${origin}/docs/reference/projects#projects.create`)
+            const block = page.locator("[id='projects.create'] .code").first()
+            await block.getByRole("button").click()
+            await block.getByText("Copied").waitFor()
+            assert.match(
+              String(await page.evaluate("navigator.clipboard.readText()")),
+              /^curl "\$NARTHEX_URL\/v1\/projects"/
+            )
+            await page.keyboard.press("/")
+            await page.keyboard.type("no such words")
+            await page.getByText("Nothing found.").waitFor()
+            await page.keyboard.press("Escape")
+            await page.getByText("Nothing found.").waitFor({ state: "hidden" })
+          } finally {
+            await browser.close()
+          }
+        })
+      }),
+    { tags: ["chromium"], timeout: 600_000 }
+  )
+
+  it.effect(
+    "without script there is no search and no button, and every link works",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* TestApi
+        yield* Effect.promise(async () => {
+          const browser = await sharedBrowser()
+          try {
+            const context = await browser.newContext({ javaScriptEnabled: false })
+            context.setDefaultTimeout(pageLimit)
+            const page = await context.newPage()
+            await page.goto(`http://127.0.0.1:${port}/docs/reference#projects.create`)
+            assert.strictEqual(await page.locator("search, button").count(), 0)
+            await page.locator("[id='projects.create'] a").click()
+            await page.waitForURL("**/docs/reference/projects#projects.create")
+            assert.strictEqual(await page.locator("search, button").count(), 0)
+          } finally {
+            await browser.close()
+          }
+        })
       }),
     { tags: ["chromium"], timeout: 600_000 }
   )

@@ -4,7 +4,7 @@ import { get } from "node:http"
 import { resolve } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
-import { openApiDocument } from "@narthex/api"
+import { openApiDocument, problemCatalog } from "@narthex/api"
 import { Effect } from "effect"
 import { memoryApi } from "../support/apiOver.ts"
 import { call, TestApi } from "../support/wire.ts"
@@ -12,7 +12,7 @@ import { call, TestApi } from "../support/wire.ts"
 const root = resolve(import.meta.dirname, "../../../..")
 
 const policy =
-  "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Every page that can be reached from `/docs`: its path, and its text. */
 const crawled = Effect.gen(function* () {
@@ -61,12 +61,12 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
   it.effect("every link of every page of the documentation leads to a page of this server, and to a place on it", () =>
     Effect.gen(function* () {
       const pages = yield* crawled
-      // The overview, the index, the objects, the problems, the sheet, the icon and the document.
-      const others = 7
+      // The overview, the index, the objects, the problems, the sheet, the script, the icon and the document.
+      const others = 8
       const guides = globSync("docs/guides/*.md", { cwd: root }).length
       assert.strictEqual(pages.size, guides + (openApiDocument().tags ?? []).length + others)
       for (const [path, html] of pages)
-        for (const link of path.endsWith(".json") ? [] : linksOf(path, html)) {
+        for (const link of /\.(json|js)\b/.test(path) ? [] : linksOf(path, html)) {
           // The console is the only other place.
           if (!isHere(link)) {
             assert.strictEqual(link.href, "http://console.test/", path)
@@ -79,20 +79,19 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
     })
   )
 
-  it.effect(
-    "the pages of the documentation have no script, style or form of their own, and a policy that allows none",
-    () =>
-      Effect.gen(function* () {
-        for (const path of (yield* crawled).keys()) {
-          const { headers, text } = yield* call("GET", path)
-          if (!headers["content-type"]?.startsWith("text/html")) continue
-          assert.strictEqual(headers["content-security-policy"], policy, path)
-          assert.notMatch(text, /<script|<style|<form|<iframe|style="|\son\w+="|javascript:/i, path)
-        }
-        const { text } = yield* call("GET", "/docs/style.css")
-        assert.notMatch(text, /@import/)
-        for (const [, url] of text.matchAll(/url\("([^"]*)"/g)) assert.match(url ?? "", /^inter\.woff2\?v=\w+$/)
-      })
+  it.effect("the pages of the documentation have no inline script, style or form, and a policy that allows none", () =>
+    Effect.gen(function* () {
+      for (const path of (yield* crawled).keys()) {
+        const { headers, text } = yield* call("GET", path)
+        if (!headers["content-type"]?.startsWith("text/html")) continue
+        assert.strictEqual(headers["content-security-policy"], policy, path)
+        const script = /<script type="module" src="(?:\.\.\/)*docs\/search\.js\?v=[\w-]+"><\/script>/
+        assert.notMatch(text.replace(script, ""), /<script|<style|<form|<iframe|style="|\son\w+="|javascript:/i, path)
+      }
+      const { text } = yield* call("GET", "/docs/style.css")
+      assert.notMatch(text, /@import/)
+      for (const [, url] of text.matchAll(/url\("([^"]*)"/g)) assert.match(url ?? "", /^inter\.woff2\?v=[\w-]+$/)
+    })
   )
 
   it.effect("the page of a group has its calls, with a sample that sends the credential as a bearer", () =>
@@ -130,6 +129,24 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
     })
   )
 
+  it.effect("the search has every guide, call and problem, each with a place on a page", () =>
+    Effect.gen(function* () {
+      const pages = yield* crawled
+      const found: ReadonlyArray<{ readonly href: string }> = JSON.parse((yield* call("GET", "/docs/search.json")).text)
+      const places = found.map(({ href }) => new URL(href, "http://api.test/"))
+      for (const place of places) {
+        const html = pages.get(pathOf(place)) ?? ""
+        assert.include(html, place.hash === "" ? "<h1" : `id="${decodeURIComponent(place.hash.slice(1))}"`, place.href)
+      }
+      const anchors = new Set(places.map(({ hash }) => hash.slice(1)))
+      for (const { operationId } of operations) assert.include(anchors, operationId)
+      for (const code of Object.keys(problemCatalog)) assert.include(anchors, code)
+      const paths = new Set(places.map(pathOf))
+      for (const guide of globSync("*.md", { cwd: resolve(root, "docs/guides") }))
+        assert.include(paths, `/docs/guides/${guide.replace(".md", "")}`)
+    })
+  )
+
   it.effect("/docs/ leads to /docs", () =>
     Effect.gen(function* () {
       const { headers, status } = yield* call("GET", "/docs/")
@@ -146,6 +163,8 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
         "/docs/reference/projects",
         "/docs/guides/errors",
         "/docs/style.css",
+        "/docs/search.js",
+        "/docs/search.json",
         "/openapi.json"
       ]) {
         const plain = yield* call("GET", path)
