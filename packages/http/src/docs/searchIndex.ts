@@ -1,4 +1,4 @@
-/** What the search of the documentation finds: sections of guides, calls, problems and objects. */
+/** The index of the search: sections of guides, calls, problems and objects. */
 import { problemCatalog } from "@narthex/api"
 import { plainText } from "./html.ts"
 import { type Guide, groupsOf, schemasOf, slugOf } from "./pages.ts"

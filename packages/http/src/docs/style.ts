@@ -75,7 +75,7 @@ table { border-collapse: collapse; width: 100%; font-size: 14px } th, td { text-
 .refusals a:hover { border-color: var(--accent); color: var(--text) }
 @media (max-width: 900px) {
   .shell { grid-template-columns: minmax(0, 1fr) } .side { display: none }
-  .top { position: static; flex-wrap: wrap; gap: 10px 16px; height: auto; padding: 10px 16px } .console { margin-left: auto } .top search { order: 1; flex: 1 0 100% } .top search + .console { margin-left: auto }
+  .top { position: relative; flex-wrap: wrap; gap: 10px 16px; height: auto; padding: 10px 16px } .console { margin-left: auto } .top search { order: 1; flex: 1 0 100% } .top search + .console { margin-left: auto }
   .menu { display: block; border-bottom: 1px solid var(--line); padding: 0 16px } .menu summary { padding: 12px 0; cursor: pointer; font-weight: 560 } .menu nav { padding-bottom: 16px }
   .menu nav li a { padding: 10px 12px }
   main { padding: 24px 16px 64px } h1 { font-size: 24px; line-height: 32px }
