@@ -1,14 +1,16 @@
 /**
  * `node scripts/guides.ts`: renders the pages of `docs/guides`, which the server serves under `/docs/guides`, as a module
- * that is not committed. Set-up and the tests do it too. An unchanged module is not written, so that nothing is built again.
+ * that is not committed, and the files of their pages as another: the script, and font and icon of the console. Set-up and the tests do it too. An unchanged module is
+ * not written, so that nothing is built again.
  */
-import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, globSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, resolve } from "node:path"
 import { Marked } from "marked"
 import { codeBlock, escaped } from "../packages/http/src/docs/html.ts"
 
 const root = resolve(import.meta.dirname, "..")
-const rendered = resolve(root, "packages/http/src/docs/guides.generated.ts")
+const served = resolve(root, "packages/http/src/docs")
+const consoleAssets = resolve(root, "packages/console/assets")
 
 /** The label of a code block, by its language. */
 const labels: Readonly<Record<string, string>> = {
@@ -67,16 +69,22 @@ const guideOf = (page: string) => {
   ] as const
 }
 
-/** Renders the guides, and writes them if they have changed. */
+/** Writes a module of `packages/http/src/docs` with one value, if it has changed. */
+const writeModule = (name: string, value: unknown) => {
+  const file = resolve(served, `${name}.generated.ts`)
+  const text = `/** Made by scripts/guides.ts. */\nexport const ${name} = ${JSON.stringify(value)}\n`
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return
+  writeFileSync(file, text)
+}
+
+/** Renders the guides, and reads the files that their pages need. */
 export const renderGuides = (): void => {
-  const guides = Object.fromEntries(globSync("docs/guides/*.md", { cwd: root }).toSorted().map(guideOf))
-  const text = `/** The guides, rendered by scripts/guides.ts. */\nexport const guides = ${JSON.stringify(guides)}\n`
-  try {
-    if (readFileSync(rendered, "utf8") === text) return
-  } catch {
-    // The file is missing in a fresh clone.
-  }
-  writeFileSync(rendered, text)
+  writeModule("guides", Object.fromEntries(globSync("docs/guides/*.md", { cwd: root }).toSorted().map(guideOf)))
+  writeModule("assets", {
+    font: readFileSync(resolve(consoleAssets, "inter.woff2"), "base64"),
+    icon: readFileSync(resolve(consoleAssets, "icon.svg"), "utf8"),
+    script: readFileSync(resolve(root, "packages/http/assets/search.js"), "utf8")
+  })
 }
 
 if (import.meta.main) renderGuides()

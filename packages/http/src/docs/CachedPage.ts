@@ -10,7 +10,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 export interface CachedPage {
   readonly plain: Uint8Array<ArrayBuffer>
   readonly compressed: Uint8Array<ArrayBuffer>
-  /** A digest of the text, for an `ETag` and for URLs. */
+  /** A digest of the content, for an `ETag` and for URLs. */
   readonly version: string
 }
 
@@ -19,8 +19,8 @@ const gzip = async (bytes: Uint8Array<ArrayBuffer>) =>
     await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer()
   )
 
-export const makeCachedPage = Effect.fnUntraced(function* (text: string) {
-  const plain = new TextEncoder().encode(text)
+/** `plain`: the bytes of content that is no text, of which `text` is another form. */
+export const makeCachedPage = Effect.fnUntraced(function* (text: string, plain = new TextEncoder().encode(text)) {
   const compressed = yield* Effect.promise(() => gzip(plain))
   const page: CachedPage = { plain, compressed, version: (yield* sha256(text)).slice(0, 16) }
   return page

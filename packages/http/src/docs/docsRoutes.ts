@@ -1,8 +1,8 @@
 /**
  * `/docs`: the guides, the reference and the problems as plain pages, and `/openapi.json`.
  *
- * The pages have no script, and their policy allows nothing but the style sheet and the icon of this server. They are
- * made when the first reader asks, and compressed once; what makes them is loaded then.
+ * The pages are whole without their script, and their policy allows nothing but the files of this server. They are made
+ * when the first reader asks, and compressed once; the code that makes them is loaded then.
  *
  * Pitfall: absolute links between the pages. The API may be mounted below any path.
  */
@@ -30,13 +30,17 @@ type Path = `/${string}`
 const pagePaths: ReadonlyArray<Path> = [
   "/docs",
   "/docs/reference",
+  "/docs/reference/:group",
   "/docs/problems",
   ...guideNames.map((name) => `/docs/guides/${name}` as const)
 ]
 
 const policy = [
   "default-src 'none'",
+  "script-src 'self'",
+  "connect-src 'self'",
   "style-src 'self'",
+  "font-src 'self'",
   "img-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
@@ -50,6 +54,9 @@ const revalidated = { "cache-control": "no-cache" }
 const served: ReadonlyArray<readonly [path: Path, contentType: string, headers: Readonly<Record<string, string>>]> = [
   ["/openapi.json", "application/json", revalidated],
   ["/docs/style.css", "text/css; charset=utf-8", immutable],
+  ["/docs/inter.woff2", "font/woff2", immutable],
+  ["/docs/search.js", "text/javascript; charset=utf-8", immutable],
+  ["/docs/search.json", "application/json", revalidated],
   ["/docs/icon.svg", "image/svg+xml", immutable],
   ...pagePaths.map(
     (path) =>
@@ -74,11 +81,12 @@ export const layerDocs = HttpRouter.use(
       )
     )
     for (const [path, contentType, headers] of served) {
-      const answer = Effect.flatMap(pages, (made) => {
-        const page = made.get(path)
+      const answer = Effect.gen(function* () {
+        const { group } = yield* HttpRouter.params
+        const page = (yield* pages).get(group === undefined ? path : `/docs/reference/${group}`)
         return page === undefined
-          ? Effect.die(new Error(`No page was made for ${path}.`))
-          : answerWith(page, contentType, headers)
+          ? HttpServerResponse.empty({ status: 404 })
+          : yield* answerWith(page, contentType, headers)
       })
       yield* router.add("GET", path, answer)
     }

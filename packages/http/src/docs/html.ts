@@ -19,4 +19,15 @@ export const paragraphs = (text: string): string =>
     .join("\n")
 
 export const codeBlock = (code: string, label: string): string =>
-  `<pre tabindex="0" aria-label="${escaped(label)}"><code>${escaped(code)}</code></pre>`
+  `<div class="code"><pre tabindex="0" aria-label="${escaped(label)}"><code>${escaped(code)}</code></pre></div>`
+
+/** The text of HTML that this package or `scripts/guides.ts` made. */
+export const plainText = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, "")
+    .replace(/\s+/g, " ")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&")

@@ -11,7 +11,8 @@ export interface Navigation {
   /** The groups of the reference. */
   readonly groups: ReadonlyArray<Place>
   readonly console_url: string | null
-  readonly style_version: string
+  /** The digest with which the URLs of everything immutable end. */
+  readonly version: string
 }
 
 /** A page at a path below the API. `path` begins with `docs`. */
@@ -51,16 +52,11 @@ const navigation = ({ groups, guides }: Navigation, root: string, current: strin
     )
   ].join("")
 
-const arch = "M3 13.500V6.500a5 5 0 0 1 10 0v7M6 13.500V7.500a2 2 0 0 1 4 0v6"
-const mark = `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${arch}"/></svg>`
-
-/** The icon of the pages, in the accent of the console. */
-export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16" fill="none" stroke="#5b72f2" stroke-width="1.500" stroke-linecap="round"><path d="${arch}"/></svg>`
-
-/** The page as HTML. It has no script, and nothing of it comes from another origin. */
+/** The page as HTML. It is whole without its script, and nothing of it comes from another origin. */
 export const document = ({ body, path, title }: Page, nav: Navigation): string => {
   const root = rootOf(path)
   const places = navigation(nav, root, path)
+  const icon = `${root}docs/icon.svg?v=${nav.version}`
   const toConsole =
     nav.console_url === null ? "" : `<a class="console" href="${escaped(nav.console_url)}">Open the console</a>`
   return `<!doctype html>
@@ -70,12 +66,13 @@ export const document = ({ body, path, title }: Page, nav: Navigation): string =
 <title>${escaped(title)} · Narthex API</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<link rel="icon" href="${root}docs/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="${root}docs/style.css?v=${nav.style_version}">
+<link rel="icon" href="${icon}" type="image/svg+xml">
+<link rel="stylesheet" href="${root}docs/style.css?v=${nav.version}">
+<script type="module" src="${root}docs/search.js?v=${nav.version}"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
-<header class="top"><a class="brand" href="${root}docs">${mark}<span>Narthex <span class="muted">API</span></span></a>${toConsole}</header>
+<header class="top"><a class="brand" href="${root}docs"><img src="${icon}" alt="" width="22" height="22"><span>Narthex <span class="muted">API</span></span></a>${toConsole}</header>
 <details class="menu"><summary>Contents</summary><nav aria-label="Contents">${places}</nav></details>
 <div class="shell">
 <nav class="side" aria-label="Documentation">${places}</nav>

@@ -51,19 +51,19 @@ const curlSample = (call: Call): string => {
   ].join(" \\\n  ")
 }
 
-const parameterRows = (operation: Json, root: string): string => {
+const parameterRows = (operation: Json): string => {
   const all = objects(operation["parameters"])
   if (all.length === 0) return ""
   const rows = all.map(
     (it) =>
-      `<div><dt><code>${escaped(text(it["name"]))}</code> <span class="type">${escaped(text(it["in"]))}, ${typeOf(object(it["schema"]), root)}</span>${
+      `<div><dt><code>${escaped(text(it["name"]))}</code> <span class="type">${escaped(text(it["in"]))}, ${typeOf(object(it["schema"]))}</span>${
         it["required"] === true ? ` <span class="needed">required</span>` : ""
       }</dt><dd>${inline(text(it["description"]))}</dd></div>`
   )
   return `<h4>Parameters</h4><dl class="members">${rows.join("")}</dl>`
 }
 
-const answerView = (status: string, response: Json, root: string): string => {
+const answerView = (status: string, response: Json): string => {
   const [content] = Object.values(object(response["content"])).map(object)
   const headers = Object.keys(object(response["headers"]))
   const example = content?.["example"]
@@ -71,8 +71,8 @@ const answerView = (status: string, response: Json, root: string): string => {
     `<h4>Answer <span class="status">${status}</span></h4><p>${inline(text(response["description"]))}</p>`,
     headers.length === 0
       ? ""
-      : `<p><small>Headers: ${headers.map((name) => `<a href="${root}#headers"><code>${escaped(name)}</code></a>`).join(", ")}</small></p>`,
-    content === undefined ? "" : bodyView(object(content["schema"]), root),
+      : `<p><small>Headers: ${headers.map((name) => `<a href="objects#headers"><code>${escaped(name)}</code></a>`).join(", ")}</small></p>`,
+    content === undefined ? "" : bodyView(object(content["schema"])),
     example === undefined
       ? ""
       : codeBlock(
@@ -83,7 +83,7 @@ const answerView = (status: string, response: Json, root: string): string => {
 }
 
 /** The codes of the refusals, in the order of their status. */
-const refusals = (operation: Json, root: string): string => {
+const refusals = (operation: Json): string => {
   const codes = Object.entries(object(operation["responses"]))
     .filter(([status]) => Number(status) >= 400)
     .flatMap(([status, response]) =>
@@ -92,14 +92,14 @@ const refusals = (operation: Json, root: string): string => {
   return codes.length === 0
     ? ""
     : `<h4>Refusals</h4><ul class="refusals">${codes
-        .map(({ code, status }) => `<li><a href="${root}problems#${code}">${status} ${code}</a></li>`)
+        .map(({ code, status }) => `<li><a href="../problems#${code}">${status} ${code}</a></li>`)
         .join("")}</ul>`
 }
 
 export const methodTag = (method: string) => `<span class="method ${method.toLowerCase()}">${method}</span>`
 
-/** `root` leads from the page to `docs/`, and the reference has the named schemas. */
-export const operationView = (call: Call, root: string): string => {
+/** For a page of `docs/reference`. */
+export const operationView = (call: Call): string => {
   const { id, method, operation, path } = call
   const body = bodyOf(operation)
   const answers = Object.entries(object(operation["responses"])).filter(([status]) => Number(status) < 400)
@@ -107,12 +107,12 @@ export const operationView = (call: Call, root: string): string => {
     `<section class="call" id="${escaped(id)}" aria-labelledby="${escaped(id)}-title">`,
     `<header><h3 id="${escaped(id)}-title"><a href="#${escaped(id)}">${inline(text(operation["summary"]))}</a></h3>${methodTag(method)}<code>${escaped(path)}</code></header>`,
     paragraphs(text(operation["description"])),
-    parameterRows(operation, ""),
-    body["schema"] === undefined ? "" : `<h4>Body</h4>${isEmpty(body) ? "" : membersView(object(body["schema"]), "")}`,
+    parameterRows(operation),
+    body["schema"] === undefined ? "" : `<h4>Body</h4>${isEmpty(body) ? "" : membersView(object(body["schema"]))}`,
     "<h4>Sample</h4>",
     codeBlock(curlSample(call), "Sample"),
-    ...answers.map(([status, response]) => answerView(status, object(response), "")),
-    refusals(operation, root),
+    ...answers.map(([status, response]) => answerView(status, object(response))),
+    refusals(operation),
     "</section>"
   ].join("\n")
 }

@@ -17,13 +17,15 @@ export interface Guide {
   readonly html: string
 }
 
+interface Tag {
+  readonly name: string
+  readonly description: string
+  readonly calls: ReadonlyArray<Call>
+}
+
 interface Group {
   readonly name: string
-  readonly tags: ReadonlyArray<{
-    readonly name: string
-    readonly description: string
-    readonly calls: ReadonlyArray<Call>
-  }>
+  readonly tags: ReadonlyArray<Tag>
 }
 
 const callsOf = (document: Json): ReadonlyArray<Call> =>
@@ -53,17 +55,30 @@ export const groupsOf = (document: Json): ReadonlyArray<Group> => {
   }))
 }
 
-const tagAnchor = (name: string) => `tag-${name.toLowerCase().replaceAll(" ", "-")}`
+/** The last part of the path of a tag's page. */
+export const slugOf = (name: string) => name.toLowerCase().replaceAll(" ", "-")
 
-/** The places of the tags for the navigation. */
-export const tagPlaces = (groups: ReadonlyArray<Group>): ReadonlyArray<Place> =>
-  groups.flatMap(({ tags }) => tags.map(({ name }) => ({ href: `docs/reference#${tagAnchor(name)}`, label: name })))
+/** The pages of the reference, for the navigation: one for each tag, and the objects. */
+export const referencePlaces = (groups: ReadonlyArray<Group>): ReadonlyArray<Place> => [
+  ...groups.flatMap(({ tags }) => tags.map(({ name }) => ({ href: `docs/reference/${slugOf(name)}`, label: name }))),
+  { href: "docs/reference/objects", label: "Objects and headers" }
+]
 
-const callList = (calls: ReadonlyArray<Call>, root: string) =>
-  `<ul class="calls">${calls
+const callItem = ({ id, method, operation, path }: Call, href: string, attributes = "") =>
+  `<li${attributes}><a href="${href}#${escaped(id)}">${methodTag(method)}<span>${inline(text(operation["summary"]))}</span><code>${escaped(path)}</code></a></li>`
+
+interface Card {
+  readonly href: string
+  readonly title: string
+  /** HTML of one paragraph. */
+  readonly summary: string
+}
+
+const cards = (all: ReadonlyArray<Card>) =>
+  `<ul class="cards">${all
     .map(
-      ({ id, method, operation, path }) =>
-        `<li><a href="${root}#${escaped(id)}">${methodTag(method)}<span>${inline(text(operation["summary"]))}</span><code>${escaped(path)}</code></a></li>`
+      ({ href, summary, title }) =>
+        `<li><a href="${href}"><strong>${escaped(title)}</strong><span>${summary}</span></a></li>`
     )
     .join("")}</ul>`
 
@@ -73,17 +88,16 @@ export const startPage = (document: Json, guides: ReadonlyArray<Guide>): Page =>
   body: [
     "<h1>The Narthex API</h1>",
     paragraphs(text(object(document["info"])["description"])),
-    `<h2 id="guides">Guides</h2><ul class="cards">${guides
-      .map(
-        ({ name, summary, title }) =>
-          `<li><a href="docs/guides/${name}"><strong>${escaped(title)}</strong><span>${summary}</span></a></li>`
-      )
-      .join("")}</ul>`,
+    `<h2 id="guides">Guides</h2>`,
+    cards(guides.map(({ name, summary, title }) => ({ href: `docs/guides/${name}`, title, summary }))),
     ...groupsOf(document).flatMap(({ name, tags }) => [
       `<h2>${escaped(name)}</h2>`,
-      ...tags.map(
-        (tag) =>
-          `<section><h3>${escaped(tag.name)}</h3><p>${inline(tag.description)}</p>${callList(tag.calls, "docs/reference")}</section>`
+      cards(
+        tags.map((tag) => ({
+          href: `docs/reference/${slugOf(tag.name)}`,
+          title: tag.name,
+          summary: inline(tag.description)
+        }))
       )
     ])
   ].join("\n")
@@ -99,34 +113,66 @@ const headersView = (document: Json) =>
     )
     .join("")}</dl></section>`
 
-const objectsView = (document: Json) =>
-  `<h2 id="objects">Objects</h2>${Object.entries(object(object(document["components"])["schemas"]))
+/** The objects of the document, without problems. */
+export const schemasOf = (document: Json): ReadonlyArray<readonly [name: string, schema: Json]> =>
+  Object.entries(object(object(document["components"])["schemas"]))
     .filter(([name]) => !name.endsWith("Problem"))
-    .map(
-      ([name, schema]) =>
-        `<section class="call object" id="object-${escaped(name)}"><h3><a href="#object-${escaped(name)}">${escaped(name)}</a></h3><p>${inline(
-          text(object(schema)["description"])
-        )}</p>${membersView(object(schema), "")}</section>`
-    )
-    .join("\n")}`
+    .map(([name, schema]) => [escaped(name), object(schema)])
 
-export const referencePage = (document: Json): Page => ({
+const objectView = ([name, schema]: readonly [string, Json]) =>
+  `<section class="call object" id="object-${name}"><h3><a href="#object-${name}">${name}</a></h3><p>${inline(
+    text(schema["description"])
+  )}</p>${membersView(schema)}</section>`
+
+const tagPage = ({ calls, description, name }: Tag): Page => ({
+  path: `docs/reference/${slugOf(name)}`,
+  title: name,
+  body: [
+    `<h1>${escaped(name)}</h1><p class="lead">${inline(description)}</p>`,
+    `<h2>Calls</h2><ul class="calls">${calls.map((call) => callItem(call, "")).join("")}</ul>`,
+    ...calls.map(operationView)
+  ].join("\n")
+})
+
+/** Every call is listed under the anchor that it has on its own page, and objects and headers under theirs. */
+const referenceIndex = (document: Json): Page => ({
   path: "docs/reference",
   title: "All calls",
   body: [
     "<h1>All calls</h1>",
-    `<p class="lead">Everything on one page: search it with your browser. Programs read <a href="../openapi.json">openapi.json</a>.</p>`,
+    `<p class="lead">A page for each group. Programs read <a href="../openapi.json">openapi.json</a>.</p>`,
     ...groupsOf(document).flatMap(({ tags }) =>
-      tags.flatMap(({ calls, description, name }) => [
-        `<h2 id="${tagAnchor(name)}">${escaped(name)}</h2><p>${inline(description)}</p>`,
-        callList(calls, ""),
-        ...calls.map((call) => operationView(call, ""))
-      ])
+      tags.map(({ calls, description, name }) => {
+        const page = `reference/${slugOf(name)}`
+        return `<section><h2 id="tag-${slugOf(name)}"><a href="${page}">${escaped(name)}</a></h2><p>${inline(description)}</p><ul class="calls">${calls
+          .map((call) => callItem(call, page, ` id="${escaped(call.id)}"`))
+          .join("")}</ul></section>`
+      })
     ),
-    headersView(document),
-    objectsView(document)
+    `<section><h2 id="objects"><a href="reference/objects">Objects</a></h2><ul class="refusals">${schemasOf(document)
+      .map(([name]) => `<li id="object-${name}"><a href="reference/objects#object-${name}">${name}</a></li>`)
+      .join("")}</ul></section>`,
+    `<section id="headers"><h2><a href="reference/objects#headers">Headers of answers</a></h2></section>`
   ].join("\n")
 })
+
+const objectsPage = (document: Json): Page => ({
+  path: "docs/reference/objects",
+  title: "Objects and headers",
+  body: [
+    "<h1>Objects and headers</h1>",
+    headersView(document),
+    `<h2 id="objects">Objects</h2>`,
+    ...schemasOf(document).map(objectView)
+  ].join("\n")
+})
+
+/** The index of the reference, and the pages that it leads to. */
+export const referencePages = (document: Json): ReadonlyArray<Page> => [
+  referenceIndex(document),
+  ...groupsOf(document).flatMap(({ tags }) => tags.map(tagPage)),
+  objectsPage(document)
+]
 
 export const problemsPage = (): Page => ({
   path: "docs/problems",

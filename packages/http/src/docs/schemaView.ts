@@ -1,4 +1,7 @@
-/** Members of bodies as lists: name, type, whether it is needed, and what it means. Named schemas are linked. */
+/**
+ * Members of bodies as lists: name, type, whether it is needed, and what it means. Named schemas are
+ * links from pages of `docs/reference`.
+ */
 import { escaped, inline } from "./html.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -23,24 +26,24 @@ const bounds = (schema: Json): string => {
 }
 
 /** One part of a type, as HTML. */
-const partType = (schema: Json, root: string): string => {
+const partType = (schema: Json): string => {
   const name = referenced(schema)
-  if (name !== undefined) return `<a href="${root}#object-${name}">${name}</a>`
+  if (name !== undefined) return `<a href="objects#object-${name}">${name}</a>`
   const values = Array.isArray(schema["enum"]) ? schema["enum"] : []
   if (values.length > 0) return values.map((value) => escaped(JSON.stringify(value))).join(" | ")
-  if (schema["type"] === "array") return `list of ${typeOf(object(schema["items"]), root)}`
+  if (schema["type"] === "array") return `list of ${typeOf(object(schema["items"]))}`
   const format = text(schema["format"])
   return escaped(`${text(schema["type"]) || "any"}${format === "" ? "" : ` (${format})`}${bounds(schema)}`)
 }
 
 /** The type of a value, as HTML. An open enumeration is its values and "…". */
-export const typeOf = (schema: Json, root: string): string => {
+export const typeOf = (schema: Json): string => {
   const parts = partsOf(schema)
   const open =
     parts.some((part) => Array.isArray(part["enum"])) &&
     parts.some((part) => part["type"] === "string" && part["enum"] === undefined)
   const shown = parts.filter((part) => !(open && part["type"] === "string" && part["enum"] === undefined))
-  const types = [...new Set(shown.map((part) => partType(part, root)))]
+  const types = [...new Set(shown.map((part) => partType(part)))]
   return [...types, ...(open ? ["…"] : [])].join(" | ")
 }
 
@@ -50,19 +53,19 @@ const inner = (schema: Json): Json | undefined =>
     .map((part) => (part["type"] === "array" ? object(part["items"]) : part))
     .find((part) => isObject(part["properties"]))
 
-/** The members of an object, those of its inner objects below them. `root` leads to the page with the named schemas. */
-export const membersView = (schema: Json, root: string): string => {
+/** The members of an object, those of its inner objects below them. */
+export const membersView = (schema: Json): string => {
   const needed = Array.isArray(schema["required"]) ? schema["required"] : []
   const rows = Object.entries(object(schema["properties"])).map(([name, value]) => {
     const member = object(value)
     const below = inner(member)
-    return `<div><dt><code>${escaped(name)}</code> <span class="type">${typeOf(member, root)}</span>${
+    return `<div><dt><code>${escaped(name)}</code> <span class="type">${typeOf(member)}</span>${
       needed.includes(name) ? ` <span class="needed">required</span>` : ""
-    }</dt><dd>${inline(text(member["description"]))}${below === undefined ? "" : membersView(below, root)}</dd></div>`
+    }</dt><dd>${inline(text(member["description"]))}${below === undefined ? "" : membersView(below)}</dd></div>`
   })
   return `<dl class="members">${rows.join("")}</dl>`
 }
 
 /** The members of a body; a named schema is a link. */
-export const bodyView = (schema: Json, root: string): string =>
-  isObject(schema["properties"]) ? membersView(schema, root) : `<p class="type">${typeOf(schema, root)}</p>`
+export const bodyView = (schema: Json): string =>
+  isObject(schema["properties"]) ? membersView(schema) : `<p class="type">${typeOf(schema)}</p>`

@@ -1,10 +1,10 @@
 /** The documentation that the server serves: whole, linked, cached, and without anything from elsewhere. */
-import { globSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { get } from "node:http"
 import { resolve } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { assert, layer } from "@effect/vitest"
-import { openApiDocument } from "@narthex/api"
+import { openApiDocument, problemCatalog } from "@narthex/api"
 import { Effect } from "effect"
 import { memoryApi } from "../support/apiOver.ts"
 import { call, TestApi } from "../support/wire.ts"
@@ -12,7 +12,7 @@ import { call, TestApi } from "../support/wire.ts"
 const root = resolve(import.meta.dirname, "../../../..")
 
 const policy =
-  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** Every page that can be reached from `/docs`: its path, and its text. */
 const crawled = Effect.gen(function* () {
@@ -33,8 +33,16 @@ const linksOf = (path: string, html: string) =>
   [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target = ""]) => new URL(target, `http://api.test${path}`))
 const isOperation = (
   value: unknown
-): value is { readonly operationId: string; readonly security: ReadonlyArray<unknown> } =>
-  typeof value === "object" && value !== null && "operationId" in value && "security" in value
+): value is {
+  readonly operationId: string
+  readonly security: ReadonlyArray<unknown>
+  readonly tags: ReadonlyArray<string>
+} => typeof value === "object" && value !== null && "operationId" in value && "security" in value && "tags" in value
+
+const operations = Object.values(openApiDocument().paths).flatMap((item) =>
+  Object.values(item).flatMap((operation) => (isOperation(operation) ? [operation] : []))
+)
+
 const isHere = ({ origin }: URL) => origin === "http://api.test"
 const pathOf = ({ pathname, search }: URL) => pathname + search
 
@@ -53,10 +61,12 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
   it.effect("every link of every page of the documentation leads to a page of this server, and to a place on it", () =>
     Effect.gen(function* () {
       const pages = yield* crawled
-      // The overview, the reference, the problems, every page of docs/guides, the sheet, the icon and the document.
-      assert.strictEqual(pages.size, globSync("docs/guides/*.md", { cwd: root }).length + 6)
+      // The overview, the index, the objects, the problems, the sheet, the script, the icon and the document.
+      const others = 8
+      const guides = globSync("docs/guides/*.md", { cwd: root }).length
+      assert.strictEqual(pages.size, guides + (openApiDocument().tags ?? []).length + others)
       for (const [path, html] of pages)
-        for (const link of path.endsWith(".json") ? [] : linksOf(path, html)) {
+        for (const link of /\.(json|js)\b/.test(path) ? [] : linksOf(path, html)) {
           // The console is the only other place.
           if (!isHere(link)) {
             assert.strictEqual(link.href, "http://console.test/", path)
@@ -69,34 +79,71 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
     })
   )
 
-  it.effect(
-    "the pages of the documentation have no script, style or form of their own, and a policy that allows none",
-    () =>
-      Effect.gen(function* () {
-        for (const path of (yield* crawled).keys()) {
-          const { headers, text } = yield* call("GET", path)
-          if (!headers["content-type"]?.startsWith("text/html")) continue
-          assert.strictEqual(headers["content-security-policy"], policy, path)
-          assert.notMatch(text, /<script|<style|<form|<iframe|style="|\son\w+="|javascript:/i, path)
-        }
-        assert.notMatch((yield* call("GET", "/docs/style.css")).text, /@import|url\(/)
-      })
+  it.effect("the pages of the documentation have no inline script, style or form, and a policy that allows none", () =>
+    Effect.gen(function* () {
+      for (const path of (yield* crawled).keys()) {
+        const { headers, text } = yield* call("GET", path)
+        if (!headers["content-type"]?.startsWith("text/html")) continue
+        assert.strictEqual(headers["content-security-policy"], policy, path)
+        const script = /<script type="module" src="(?:\.\.\/)*docs\/search\.js\?v=[\w-]+"><\/script>/
+        assert.notMatch(text.replace(script, ""), /<script|<style|<form|<iframe|style="|\son\w+="|javascript:/i, path)
+      }
+      const { text } = yield* call("GET", "/docs/style.css")
+      assert.notMatch(text, /@import/)
+      for (const [, url] of text.matchAll(/url\("([^"]*)"/g)) assert.match(url ?? "", /^inter\.woff2\?v=[\w-]+$/)
+    })
   )
 
-  it.effect("the reference has every call, with a sample that sends its credential as a bearer", () =>
+  it.effect("the page of a group has its calls, with a sample that sends the credential as a bearer", () =>
     Effect.gen(function* () {
-      const { text } = yield* call("GET", "/docs/reference")
-      const operations = Object.values(openApiDocument().paths).flatMap((item) =>
-        Object.values(item).flatMap((operation) => (isOperation(operation) ? [operation] : []))
-      )
-      assert.isAbove(operations.length, 80)
-      for (const { operationId, security } of operations) {
+      for (const { operationId, security, tags } of operations) {
+        const { text } = yield* call("GET", `/docs/reference/${tags[0]?.toLowerCase().replaceAll(" ", "-")}`)
         const section = text.split(`<section class="call" id="${operationId}"`)[1]?.split("</section>")[0] ?? ""
         assert.include(section, "curl", operationId)
         const bearer = /Authorization: Bearer \$(NARTHEX_API_KEY|SESSION_TOKEN|NARTHEX_PROXY_TOKEN)/.test(section)
         assert.strictEqual(bearer, security.length > 0, operationId)
+        assert.notInclude(text, "Basic ")
       }
-      assert.notInclude(text, "Basic ")
+    })
+  )
+
+  it.effect("the index of the reference has the anchor of every call and object, and a link to it", () =>
+    Effect.gen(function* () {
+      const { text } = yield* call("GET", "/docs/reference")
+      const anchors = [...text.matchAll(/<li id="([^"]+)"><a href="reference\/[\w-]+#([^"]+)">/g)]
+      for (const [, anchor, target] of anchors) assert.strictEqual(target, anchor)
+      const listed = new Set(anchors.map(([, anchor]) => anchor))
+      assert.isAbove(operations.length, 80)
+      for (const { operationId } of operations) assert.include(listed, operationId)
+      for (const name of ["Project", "Operation", "ApiKey"]) assert.include(listed, `object-${name}`)
+    })
+  )
+
+  it.effect("a group that does not exist is not found", () =>
+    Effect.gen(function* () {
+      for (const group of ["nothing", "Projects", "..%2Fproblems"]) {
+        const { headers, status, text } = yield* call("GET", `/docs/reference/${group}`)
+        assert.deepStrictEqual([status, headers["content-type"]], [404, "application/problem+json"], group)
+        assert.include(text, '"not_found"', group)
+      }
+    })
+  )
+
+  it.effect("the search has every guide, call and problem, each with a place on a page", () =>
+    Effect.gen(function* () {
+      const pages = yield* crawled
+      const found: ReadonlyArray<{ readonly href: string }> = JSON.parse((yield* call("GET", "/docs/search.json")).text)
+      const places = found.map(({ href }) => new URL(href, "http://api.test/"))
+      for (const place of places) {
+        const html = pages.get(pathOf(place)) ?? ""
+        assert.include(html, place.hash === "" ? "<h1" : `id="${decodeURIComponent(place.hash.slice(1))}"`, place.href)
+      }
+      const anchors = new Set(places.map(({ hash }) => hash.slice(1)))
+      for (const { operationId } of operations) assert.include(anchors, operationId)
+      for (const code of Object.keys(problemCatalog)) assert.include(anchors, code)
+      const paths = new Set(places.map(pathOf))
+      for (const guide of globSync("*.md", { cwd: resolve(root, "docs/guides") }))
+        assert.include(paths, `/docs/guides/${guide.replace(".md", "")}`)
     })
   )
 
@@ -110,7 +157,16 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
   it.effect("a page is compressed for clients that take gzip, and revalidated without a body", () =>
     Effect.gen(function* () {
       const { port } = yield* TestApi
-      for (const path of ["/docs", "/docs/reference", "/docs/guides/errors", "/docs/style.css", "/openapi.json"]) {
+      for (const path of [
+        "/docs",
+        "/docs/reference",
+        "/docs/reference/projects",
+        "/docs/guides/errors",
+        "/docs/style.css",
+        "/docs/search.js",
+        "/docs/search.json",
+        "/openapi.json"
+      ]) {
         const plain = yield* call("GET", path)
         const packed = yield* bytesOf(port, path, { "accept-encoding": "br, gzip" })
         assert.strictEqual(packed.encoding, "gzip", path)
@@ -124,6 +180,16 @@ layer(memoryApi(), { excludeTestServices: true })("the served documentation", (i
         }
         const other = yield* call("GET", path, { headers: { "if-none-match": '"other"' } })
         assert.strictEqual(other.status, 200, path)
+      }
+    })
+  )
+
+  it.effect("the font and the icon are the console's", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestApi
+      for (const name of ["inter.woff2", "icon.svg"]) {
+        const { body } = yield* bytesOf(port, `/docs/${name}`, {})
+        assert.isTrue(body.equals(readFileSync(resolve(root, "packages/console/assets", name))), name)
       }
     })
   )
