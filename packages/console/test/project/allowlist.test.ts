@@ -124,7 +124,10 @@ layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) =
       assert.match((yield* open("/ip-allow?address=203.0.113.9")).text, /the list is empty, so any address may/)
       yield* post("/ip-allow", rule("203.0.113.0/24"))
       assert.match((yield* open("/ip-allow?address=203.0.113.9")).text, /<code>203\.0\.113\.0\/24<\/code> contains it/)
-      assert.match((yield* open("/ip-allow?address=198.51.100.9")).text, /is refused: no network on the list contains it/)
+      assert.match(
+        (yield* open("/ip-allow?address=198.51.100.9")).text,
+        /is refused: no network on the list contains it/
+      )
       const wrong = yield* open("/ip-allow?address=shop%3A5432")
       assert.strictEqual(wrong.status, 200)
       assert.match(wrong.text, /id="address-error">Enter one address without port/)

@@ -209,8 +209,8 @@ const Verdict = ({ address, allowed, matched }: Checked) => {
   if (!allowed)
     return (
       <Notice tone="bad" focused>
-        <code>{address}</code> is refused: no network on the list contains it. The program gets <code>28000</code>. Add its
-        network to let it connect.
+        <code>{address}</code> is refused: no network on the list contains it. The program gets <code>28000</code>. Add
+        its network to let it connect.
       </Notice>
     )
   return (
