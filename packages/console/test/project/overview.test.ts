@@ -28,7 +28,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
       assert.match(text, /<button [^>]*name="form_token"/, "only the button that creates sends the token")
       assert.notMatch(text, /<input [^>]*name="form_token"/)
       assert.match(text, /<option value="read_only" selected>/)
-      assert.match(text, /<option value="28800" selected>8 hours/)
+      assert.match(text, /<option value="28800" selected>in 8 hours/)
       assert.match(text, /Connect to main<\/h2>/)
     })
   )
