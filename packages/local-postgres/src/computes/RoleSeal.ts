@@ -5,7 +5,7 @@
  * 1. `examine` compares the catalog with the list before the server stops, and returns the next transaction id of its
  *    snapshot.
  * 2. After the server has stopped, `seal` reads the next transaction id from `pg_control`. If it is the same, no
- *    transaction has changed anything since: whatever writes gets an id. If not, there is no seal.
+ *    transaction has changed anything since: every transaction that writes gets an id. If not, there is no seal.
  * 3. The seal is a digest of the list, of the statements that apply it, and of `pg_control`. A server that starts writes
  *    `pg_control` before it accepts a session, so the seal of an earlier stop, or of other data, does not match.
  *
@@ -50,8 +50,8 @@ const examination = `
     pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, pg_snapshot_xmax(pg_current_snapshot())::text AS next`
 
 /**
- * The next transaction id of a running cluster whose catalog needs no change for the list. `None`: it needs one, or that
- * could not be found out within `patience`. A transaction that is open may still change something, so it counts as a
+ * The next transaction id of a running cluster whose catalog needs no change for the list. `None`: it needs one, or the
+ * examination took longer than `patience`. A transaction that is open may still change something, so it counts as a
  * change.
  */
 export const examine = (
@@ -97,7 +97,7 @@ export const seal = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>, next: 
   Effect.gen(function* () {
     const control = yield* readControl(cluster)
     if (nextIdOf(control) !== next) return
-    // A part of it matches nothing, so it needs no rename.
+    // A seal that was written in part matches nothing, so the file needs no rename.
     yield* attempt("Sealing", () => writeFile(sealFile(cluster), digestOf(control, roles), { mode: 0o600 }))
   }).pipe(Effect.catch((error) => Effect.logDebug("The next start applies the roles again.", error)))
 

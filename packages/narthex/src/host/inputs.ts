@@ -1,8 +1,8 @@
 /**
- * The arguments of the host's calls, compared with their types (docs/design/library.md N38). A wrong one rejects the
- * call with `invalid_input`, as in the client of the API; nothing has run.
+ * The arguments of the host's calls, compared with their types (docs/design/library.md N38). A wrong argument rejects
+ * the call with `invalid_input`, as in the client of the API, before anything runs.
  *
- * Pitfall: calling these outside of an `async` function. The call would throw instead of rejecting.
+ * Pitfall: calling these functions outside of an `async` function. The call would throw instead of rejecting.
  */
 import { clientFailure } from "@narthex/api"
 import { type Form, nameOf, problemOf, reading } from "../failures/forms.ts"

@@ -47,7 +47,7 @@ export class IpAllowlistStore extends Context.Service<
     readonly all: (project: ProjectId) => Effect.Effect<ReadonlyArray<IpRule>, StorageError>
 
     /**
-     * Rules and versions of several projects in one snapshot. A project without rules has version 0 until it had one.
+     * Rules and versions of several projects in one snapshot. A project has version 0 until its first rule.
      */
     readonly lists: (projects: ReadonlyArray<ProjectId>) => Effect.Effect<ReadonlyArray<StoredAllowlist>, StorageError>
 
@@ -55,8 +55,8 @@ export class IpAllowlistStore extends Context.Service<
     readonly lock: (project: ProjectId) => Effect.Effect<ReadonlyArray<IpRule>, StorageError>
 
     /**
-     * Makes other transactions that change or lock the list wait, and changes it as decided by every stored rule. A
-     * refusal changes nothing.
+     * Makes other transactions that change or lock the list wait, and changes it by a decision over every stored
+     * rule. A refusal changes nothing.
      */
     readonly change: <Edit extends AllowlistEdit, E>(
       project: ProjectId,

@@ -101,7 +101,7 @@ export class StoredOperation extends Schema.Class<StoredOperation>("StoredOperat
   lease_until: Schema.NullOr(Schema.DateTimeUtcFromString),
   /** The number of its latest claim, which grows over all claims of all operations; 0 before the first. */
   fence: Schema.Int,
-  /** When the machines first had no room for it; `null`: they had. */
+  /** When the machines first had no room for it; `null`: there was room so far. */
   busy_since: Schema.NullOr(Schema.DateTimeUtcFromString)
 }) {
   get view(): Operation {
