@@ -139,7 +139,7 @@ export class Report implements Reporter {
     const needs = missing.map(({ how, what }) => `${what} (${how})`).join(" and ")
     const reason = needs === "" ? `(${note || "what comes before failed"})` : `for want of ${needs}`
     this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1)
-    if (!missing.some(({ ofKernel }) => ofKernel === true)) this.#couldRun += 1
+    if (!missing.some(({ notInCi }) => notInCi === true)) this.#couldRun += 1
   }
 
   #reasons(): string {

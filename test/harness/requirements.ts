@@ -21,8 +21,8 @@ export interface Requirement {
   /** How to get it. */
   readonly how: string
   readonly isMet: () => boolean
-  /** A feature of the kernel: nothing that CI installs provides it. */
-  readonly ofKernel?: true
+  /** CI does not install it: a feature of the kernel, or a need of long forms alone. */
+  readonly notInCi?: true
 }
 
 const isExecutable = (file: string): boolean => {
@@ -98,7 +98,8 @@ export const requirements: ReadonlyArray<Requirement> = [
     name: "patroni",
     what: "Patroni, etcd and HAProxy",
     how: `Debian's packages are "patroni", "etcd-server" and "haproxy"`,
-    isMet: () => ["patroni", "etcd", "haproxy"].every((program) => programPath(program) !== undefined)
+    isMet: () => ["patroni", "etcd", "haproxy"].every((program) => programPath(program) !== undefined),
+    notInCi: true
   },
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),
@@ -145,7 +146,7 @@ export const requirements: ReadonlyArray<Requirement> = [
     what: "CPU control groups that can be made",
     how: "run the tests as root, on Linux 5.15 or newer and where /sys/fs/cgroup can be written",
     isMet: canMakeCpuGroups,
-    ofKernel: true
+    notInCi: true
   },
   {
     name: "root",
@@ -160,7 +161,7 @@ export const inCi = (): boolean => !["", "0", "false", undefined].includes(proce
 
 /** Missing requirements that can be installed, in CI. */
 export const missingInCi = (): ReadonlyArray<Requirement> =>
-  inCi() ? requirements.filter(({ isMet, ofKernel }) => ofKernel !== true && !isMet()) : []
+  inCi() ? requirements.filter(({ isMet, notInCi }) => notInCi !== true && !isMet()) : []
 
 /** Vitest's tags. Tests whose requirement is missing are skipped. */
 export const tags = requirements.map(({ isMet, name, what }) => ({
