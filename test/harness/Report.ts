@@ -32,6 +32,9 @@ const seconds = (millis: number): string => (millis / 1_000).toFixed(1).padStart
 
 const plural = (count: number, word: string) => `${count.toLocaleString("en-US")} ${word}${count === 1 ? "" : "s"}`
 
+/** For a test that failed without an error: an effect that failed with an empty list. */
+const withoutError: SerializedError = { message: "The test failed without an error." }
+
 export class Report implements Reporter {
   #root = ""
   #logs = ""
@@ -87,7 +90,7 @@ export class Report implements Reporter {
     if (result.state === "passed") this.#passed += 1
     else if (result.state === "skipped") this.#skip(test)
     else
-      for (const [at, error] of (result.errors ?? []).entries())
+      for (const [at, error] of (result.errors?.length ? result.errors : [withoutError]).entries())
         this.#fail(this.#name(test.module), test.fullName, error, { first: at === 0, line: test.location?.line })
   }
 

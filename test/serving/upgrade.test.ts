@@ -172,7 +172,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer
       const url = yield* database
-      yield* session(url, [beforeFirstRelease, "delete from narthex_migration where name = '0024_turns'"])
+      yield* session(url, [beforeFirstRelease, "delete from narthex_migration where name = '0023_compute_reach'"])
       const before = yield* admin(records, url)
       const error = yield* Effect.flip(upgraded(url))
       assert.include(error.line, "Start the last version before the first release once, then this one.")
