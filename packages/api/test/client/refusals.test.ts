@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NarthexClient, RateLimitedProblem } from "@narthex/api"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 
 /** The call that lists regions, answered by this response. */
@@ -10,7 +10,7 @@ const answered = (status: number, body: unknown) => {
   )
   return NarthexClient.use(({ api }) => api.regions.list()).pipe(
     Effect.provide(NarthexClient.layer({ baseUrl: "http://api.test", retries: false })),
-    Effect.provide(Layer.succeed(HttpClient.HttpClient, http))
+    Effect.provideService(HttpClient.HttpClient, http)
   )
 }
 

@@ -19,6 +19,11 @@ type Rated = "calls" | "failures"
 
 type Refusable = Effect.Effect<void, RateLimitedProblem, HttpServerRequest.HttpServerRequest>
 
+/**
+ * Every method writes to the answer of the running request.
+ *
+ * @effect-expect-leaking HttpServerRequest
+ */
 export class Limits extends Context.Service<
   Limits,
   {

@@ -10,7 +10,7 @@
  */
 import { InvalidTokenProblem, policyOf, RateLimitedBy, RateLimiting, rateLimits } from "@narthex/api"
 import { requesterAt } from "@narthex/core"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Predicate } from "effect"
 import { HttpServerRespondable } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Limits } from "../limits/Limits.ts"
@@ -41,9 +41,7 @@ export const layerRateLimiting = Layer.effect(
       )
       // Most endpoints have no limit per address, and their requests pay nothing for it.
       if (limit === undefined || rateLimits[limit] !== "address") return counted
-      return Effect.flatMap(takePerAddress(limit), (refused) =>
-        refused === undefined ? counted : Effect.succeed(refused)
-      )
+      return Effect.filterOrElse(takePerAddress(limit), Predicate.isNotUndefined, () => counted)
     })
   })
 )
