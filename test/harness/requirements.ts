@@ -101,6 +101,13 @@ export const requirements: ReadonlyArray<Requirement> = [
     isMet: () => ["patroni", "etcd", "haproxy"].every((program) => programPath(program) !== undefined),
     notInCi: true
   },
+  {
+    name: "podman",
+    what: "podman, podman-compose and debootstrap",
+    how: `Debian's packages are "podman", "podman-compose", "runc", "netavark", "aardvark-dns", "iptables", "catatonit" and "debootstrap"`,
+    isMet: () => ["podman", "podman-compose", "debootstrap"].every((program) => programPath(program) !== undefined),
+    notInCi: true
+  },
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),
   packaged("jq", "jq", "jq"),

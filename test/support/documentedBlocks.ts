@@ -41,7 +41,9 @@ export const servingBlocks = {
 } satisfies Readonly<Record<string, Runs>>
 
 const serving: ReadonlyArray<Runs> = Object.values(servingBlocks)
-const operating: Runs = ({ page, text }) => page.startsWith("docs/operating/") && !text.startsWith("server=")
+const containers = isPage("docs/operating/containers.md")
+const operating: Runs = (block) =>
+  block.page.startsWith("docs/operating/") && !block.text.startsWith("server=") && !containers(block)
 const generating = isPage("docs/how-to/generate-a-client.md")
 const inTransaction = isPage("docs/how-to/your-transaction.md")
 
@@ -54,6 +56,7 @@ export const runners = {
   "test/walk/walk.test.ts": both(isPage("README.md"), isStep),
   "test/walk/serving.test.ts": (block: Block) => serving.some((runs) => runs(block)),
   "test/walk/operating.test.ts": both(operating, speaks("sh")),
+  "test/walk/containers.long.ts": containers,
   "test/walk/pages.test.ts": (block: Block) =>
     (speaks("sh")(block) &&
       (isExample(block) ||

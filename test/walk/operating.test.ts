@@ -9,14 +9,14 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
-import { eventually } from "../harness/eventually.ts"
 import { resource } from "../harness/resource.ts"
-import { ask, signIn } from "../serving/support/ask.ts"
+import { ask } from "../serving/support/ask.ts"
 import { clientId, makeIssuer } from "../serving/support/Issuer.ts"
 import { blocksRunBy } from "../support/documentedBlocks.ts"
 import { processesIn } from "../support/processesIn.ts"
 import { root } from "./ground.ts"
 import { Machine } from "./Machine.ts"
+import { person } from "./person.ts"
 import { stablePorts } from "./stablePorts.ts"
 
 const blocks = blocksRunBy("test/walk/operating.test.ts")
@@ -89,37 +89,6 @@ const certified = ({ it }: Place) =>
       `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=db.example.com -keyout ${it.path("etc/narthex/db.key")} -out ${it.path("etc/narthex/db.crt")} 2>/dev/null`
     )
   )
-
-/** A person with a key, a project, and a row in its database. */
-const person = (place: Place) =>
-  Effect.gen(function* () {
-    const { address, issuer, proxy, type } = place
-    const { token } = yield* signIn(address, issuer.idToken("ada@example.com"))
-    const { body } = yield* ask(address, "POST", "/v1/projects", token, { name: "shop" })
-    const [project, branch, endpoint] = [body.project.id, body.branch.id, body.endpoint.id].map(String)
-    const credentials = `/v1/projects/${project}/branches/${branch}/credentials`
-    let minted: { readonly credential: { readonly role: string }; readonly password: string } | undefined
-    yield* eventually(
-      "a credential",
-      Effect.map(ask(address, "POST", credentials, token, { access: "read_write" }), (answer) => {
-        if (answer.status === 201) minted = answer.body
-        return answer.status === 201
-      }),
-      { every: 200 }
-    )
-    const { credential, password } = minted ?? assert.fail("a credential")
-    const uri = `postgresql://${credential.role}:${password}@127.0.0.1:${proxy}/postgres?sslmode=require&options=endpoint%3D${endpoint}`
-    const psql = (statement: string) =>
-      type(`psql '${uri}' --no-psqlrc --tuples-only --no-align --command "${statement}"`)
-    const key = yield* ask(address, "POST", "/v1/api-keys/", token, { name: "ci" })
-    assert.strictEqual(key.status, 201, JSON.stringify(key.body))
-    const secret = String(key.body.secret)
-    const projects = (credential: string) =>
-      Effect.map(ask(address, "GET", "/v1/projects", credential), ({ body, status }) =>
-        status === 200 ? body.projects.map((it: { readonly name: string }) => it.name) : status
-      )
-    return { projects, psql, secret, token }
-  })
 
 const needed = ["root", "system-postgres", "psql", "curl", "caddy", "openssl", "systemd"]
 

@@ -1,7 +1,7 @@
 /** An OpenID Connect issuer in the test's process: discovery, its key, and ID tokens on request. */
 import { generateKeyPairSync, randomUUID, sign } from "node:crypto"
-import { createServer } from "node:http"
-import { Effect } from "effect"
+import { createServer, type RequestListener } from "node:http"
+import { Effect, type Scope } from "effect"
 import { listening } from "./listening.ts"
 
 export const clientId = "narthex-test"
@@ -14,16 +14,17 @@ export interface Issuer {
   readonly idToken: (email: string) => string
 }
 
-export const makeIssuer = Effect.gen(function* () {
+/** An issuer that listens as the caller says. */
+export const issuerThat = Effect.fnUntraced(function* (
+  listens: (answer: RequestListener) => Effect.Effect<string, never, Scope.Scope>
+) {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const key = { ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256", use: "sig" }
-  const url: string = yield* listening(
-    createServer((request, response) => {
-      const document = { issuer: url, jwks_uri: `${url}/jwks` }
-      response.writeHead(200, { "content-type": "application/json" })
-      response.end(JSON.stringify(request.url === "/jwks" ? { keys: [key] } : document))
-    })
-  )
+  const url: string = yield* listens((request, response) => {
+    const document = { issuer: url, jwks_uri: `${url}/jwks` }
+    response.writeHead(200, { "content-type": "application/json" })
+    response.end(JSON.stringify(request.url === "/jwks" ? { keys: [key] } : document))
+  })
   const idToken = (email: string) => {
     const now = Math.floor(Date.now() / 1_000)
     const claims = { iss: url, aud: clientId, sub: email, email, email_verified: true, iat: now, exp: now + 300 }
@@ -33,3 +34,6 @@ export const makeIssuer = Effect.gen(function* () {
   }
   return { url, idToken } satisfies Issuer
 })
+
+/** An issuer on loopback, over plain HTTP. */
+export const makeIssuer = issuerThat((answer) => listening(createServer(answer)))
