@@ -93,7 +93,7 @@ for (const kind of [0, 1] as const) {
         const sql = yield* session(yield* start(both), "writer")
         assert.deepStrictEqual(
           yield* sql`SELECT nspowner::regrole::text AS owner FROM pg_namespace WHERE nspname = 'public'`,
-          [{ owner: "narthex_writer" }]
+          [{ owner: "pg_database_owner" }]
         )
       })
     )

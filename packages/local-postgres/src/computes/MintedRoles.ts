@@ -7,13 +7,13 @@
  * others members of itself; such memberships are revoked.
  *
  * A role ends in two steps. `retire` takes its login, its password, its name and its memberships: from then on it has
- * no right of any kind. `bury` gives its objects to the group of writers and drops it, which another session can hold
+ * no right of any kind. `bury` gives the rest of its objects to `pg_database_owner` and drops it, which another session can hold
  * up by a lock on one of the objects; that step is repeated whenever roles are applied.
  */
 import type { PgClient } from "@effect/sql-pg"
 import type { ComputeRole } from "@narthex/core"
 import { DateTime, Effect, Option } from "effect"
-import { readers, writers } from "./RoleGroups.ts"
+import { owners, readers, writers } from "./roleNames.ts"
 
 /**
  * How many sessions a role may have at once, in SQL; `max_connections` is in `Cluster`. Before Postgres 16 no places can
@@ -30,7 +30,7 @@ const connectionLimits = {
  * write 5.3 GB of temporary files at most.
  */
 const settings = {
-  read_write: { name: "role", value: writers },
+  read_write: { name: "role", value: owners },
   read_only: { name: "temp_file_limit", value: "128MB" }
 } as const
 
@@ -162,7 +162,7 @@ export const bury = Effect.fn("bury")(function* (sql: PgClient.PgClient) {
       sql.withTransaction(
         Effect.gen(function* () {
           yield* sql.unsafe("SET LOCAL lock_timeout = '200ms'")
-          yield* sql.unsafe(`REASSIGN OWNED BY ${name} TO ${writers}`)
+          yield* sql.unsafe(`REASSIGN OWNED BY ${name} TO ${owners}`)
           yield* sql.unsafe(`DROP OWNED BY ${name}`)
           yield* sql.unsafe(`DROP ROLE ${name}`)
         })
