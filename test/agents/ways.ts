@@ -23,7 +23,7 @@ export const asReader = (self: string): ReadonlyArray<Way> => [
     way: "makes its transactions read-write first",
     statements: ["SET default_transaction_read_only = off", "SET transaction_read_only = off", write]
   },
-  { way: "becomes the group of writers", statements: ["SET ROLE narthex_writer", write] },
+  { way: "becomes the group of writers", statements: ["SET ROLE narthex_writer", "SET ROLE pg_database_owner", write] },
   { way: "becomes the supervisor", statements: ["SET ROLE narthex", "SET SESSION AUTHORIZATION narthex", write] },
   { way: "returns to its own role", statements: ["RESET ROLE", "RESET SESSION AUTHORIZATION", write] },
   {
@@ -42,7 +42,10 @@ export const asReader = (self: string): ReadonlyArray<Way> => [
   },
   {
     way: "grants itself the group of writers",
-    statements: [`GRANT narthex_writer TO ${self}`, "SET ROLE narthex_writer", write]
+    statements: [
+      ...["narthex_writer", "pg_database_owner"].flatMap((group) => [`GRANT ${group} TO ${self}`, `SET ROLE ${group}`]),
+      write
+    ]
   },
   { way: "makes the writers members of itself", statements: [`GRANT ${self} TO narthex_writer`, write] },
   {

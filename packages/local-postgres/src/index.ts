@@ -7,7 +7,7 @@
  */
 export * as LocalComputeDriver from "./computes/LocalComputeDriver.ts"
 export { loginsUnderWay, loginsWithin } from "./computes/loginsUnderWay.ts"
-export { missingReadsOf, readingBatch } from "./computes/RoleGroups.ts"
+export { missingReadsOf, readingBatch } from "./computes/reads.ts"
 export { isRestricted } from "./computes/uncheckedCalls.ts"
 export { withdrawalsOf } from "./computes/Withdrawals.ts"
 export { defaultUids, type UidRange } from "./machine/ComputeAccounts.ts"

@@ -35,13 +35,13 @@ describe("a branch with many objects", { tags: [kind.tag] }, () => {
           yield* Effect.gen(function* () {
             const sql = yield* session(address, "first")
             yield* sql.unsafe("CREATE TABLE kept (n int)")
-            // Functions of a role, not of the group: the group has EXECUTE through PUBLIC alone.
+            // Made under the name of the role, not as the owner of the database.
             yield* sql.unsafe("RESET ROLE")
             for (let from = 1; from <= functions; from += 250)
               yield* sql.unsafe(`DO $$ BEGIN FOR n IN ${from}..${from + 249} LOOP
               EXECUTE format('CREATE FUNCTION public.defined_%s() RETURNS int LANGUAGE sql SECURITY DEFINER AS %L', n, 'SELECT 1');
               EXECUTE format('GRANT EXECUTE ON FUNCTION public.defined_%s() TO PUBLIC', n); END LOOP; END $$`)
-            yield* sql.unsafe("SET ROLE narthex_writer")
+            yield* sql.unsafe("SET ROLE pg_database_owner")
             for (let from = 1; from <= views; from += 250)
               yield* sql.unsafe(`DO $$ BEGIN FOR n IN ${from}..${from + 249} LOOP
               EXECUTE format('CREATE VIEW locking_%s AS SELECT * FROM kept FOR UPDATE', n); END LOOP; END $$`)

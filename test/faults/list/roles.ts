@@ -44,14 +44,21 @@ export const roles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
-    file: "packages/local-postgres/src/computes/RoleGroups.ts",
+    file: "packages/local-postgres/src/computes/SharedObjects.ts",
     tests: ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"],
     faults: [
       {
         id: "roles-new-functions",
-        find: "AND NOT EXISTS (SELECT FROM aclexplode(defaclacl) WHERE grantee = 0))",
-        put: ") AND false",
+        find: " UNION ALL ${open}",
+        put: "",
         why: "A new function may have the rights of its definer, and PUBLIC may not execute it."
+      },
+      {
+        id: "roles-dumped-grants",
+        find: "WHEN given <> '{}' THEN standard || given END",
+        put: "END",
+        why: "A grant to a group of the platform fails on every other server.",
+        tests: ["packages/local-postgres/test/Dumps.test.ts"]
       }
     ]
   },

@@ -8,7 +8,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { currentRole, firstOid, isUserSchema, isUsers, writers } from "./RoleGroups.ts"
+import { currentRole, firstOid, isUserSchema, isUsers, owners, writers } from "./roleNames.ts"
 import {
   hasRestrictedOperator,
   restrictedAggregates,
@@ -40,12 +40,13 @@ const grants = `
 /**
  * The statements, as rows of `step` and `statement`. Writers get EXECUTE before PUBLIC loses it: the statements are executed in
  * batches, and what PUBLIC has lost no later batch finds. Grant options go first, with what was granted by them: a superuser
- * revokes as the owner, which leaves grants of others in place. `counts(owner)`: the objects of which owners count.
+ * revokes as the owner, which leaves grants of others in place. `counts(owner)`: the objects of which owners count. `group`: as whom
+ * writers have their rights.
  */
-export const withdrawalsOf = (counts: (owner: string) => string) => `
+export const withdrawalsOf = (counts: (owner: string) => string, group: string) => `
   WITH granted AS (${grants}),
   trusted AS (
-    SELECT ${currentRole} AS role UNION ALL SELECT '${writers}'::regrole::oid
+    SELECT ${currentRole} AS role UNION ALL SELECT '${writers}'::regrole::oid UNION ALL SELECT '${group}'::regrole::oid
     UNION ALL SELECT member FROM pg_auth_members WHERE roleid = '${writers}'::regrole
   ),
   foreign_to_owner AS (
@@ -65,9 +66,9 @@ export const withdrawalsOf = (counts: (owner: string) => string) => `
   SELECT 1 AS step, format('REVOKE GRANT OPTION FOR ALL ON %s FROM %s CASCADE', object, receiver) AS statement
   FROM foreign_to_owner WHERE is_grantable AND grantor = owner
   UNION
-  SELECT 2, format('GRANT EXECUTE ON %s TO ${writers}', object)
-  FROM foreign_to_owner f WHERE reading = '' AND grantee = 0 AND owner <> '${writers}'::regrole
-    AND NOT EXISTS (SELECT FROM granted g WHERE g.object = f.object AND g.grantee = '${writers}'::regrole)
+  SELECT 2, format('GRANT EXECUTE ON %s TO ${group}', object)
+  FROM foreign_to_owner f WHERE reading = '' AND grantee = 0 AND owner <> '${group}'::regrole
+    AND NOT EXISTS (SELECT FROM granted g WHERE g.object = f.object AND g.grantee = '${group}'::regrole)
   UNION
   SELECT 3, format('REVOKE %s ON %s FROM %s CASCADE', privilege_type, object, receiver)
   FROM foreign_to_owner WHERE privilege_type <> reading AND grantee NOT IN (SELECT role FROM trusted)
@@ -93,7 +94,7 @@ export const withdrawalsOf = (counts: (owner: string) => string) => `
     AND current_setting('server_version_num')::int >= 150000
   ORDER BY step`
 
-export const withdrawals = withdrawalsOf(isUsers)
+export const withdrawals = withdrawalsOf(isUsers, owners)
 
 /** How many statements one transaction executes: each holds a lock until its end, and a tenant decides how many there are. */
 const batch = 1_000

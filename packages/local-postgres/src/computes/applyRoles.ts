@@ -32,7 +32,8 @@ import {
   retire,
   unshare
 } from "./MintedRoles.ts"
-import { giveReading, isPrepared, prepareAccess } from "./RoleGroups.ts"
+import { isPrepared, prepareAccess } from "./RoleGroups.ts"
+import { shareObjects } from "./SharedObjects.ts"
 import { withdrawable, withdrawSome } from "./Withdrawals.ts"
 
 /** The list was not applied. `revokes`: a role that has to go, or may have to, still has rights. */
@@ -95,10 +96,10 @@ export const applyRoles = Effect.fn("applyRoles")(function* (cluster: Cluster, w
     Effect.mapError((reason) => new RolesNotApplied({ reason, revokes }))
   )
   // The remaining roles have no rights. The next call continues.
-  yield* asSupervisor(cluster, "postgres", (sql) => Effect.andThen(bury(sql), giveReading(sql)), patient).pipe(
+  yield* asSupervisor(cluster, "postgres", (sql) => Effect.andThen(bury(sql), shareObjects(sql)), patient).pipe(
     Effect.timeout(wanted.patience),
     Effect.catch((error) =>
-      Effect.logWarning("Former roles could not be dropped, or new objects not be made readable.", error)
+      Effect.logWarning("Former roles could not be dropped, or objects of users not be shared.", error)
     )
   )
 })

@@ -20,6 +20,7 @@ import {
 import { Database } from "@narthex/postgres"
 import { Clock, Effect, type Redacted, Schedule } from "effect"
 import { ask, onServer, together } from "./adminSession.ts"
+import { missingDefaults } from "./staticDefaults.ts"
 import { groupOf, groups, identifier, put, readers, writers } from "./staticRole.ts"
 
 /** Former roles that own objects that another session holds; they have no rights. */
@@ -64,8 +65,8 @@ const isMinted = (owner: string) => `${owner} IN (
   SELECT oid FROM pg_roles r
   WHERE rolname = '${writers}' OR rolname ~ '${formerForm}' OR NOT (${isOperators}) AND NOT rolsuper)`
 
-const withdrawals = withdrawalsOf(isMinted)
-const missingReads = missingReadsOf(isMinted)
+const withdrawals = withdrawalsOf(isMinted, writers)
+const missingReads = `${missingReadsOf({ counts: isMinted, publicTo: readers })} UNION ALL ${missingDefaults}`
 
 /** How many statements one transaction executes: each holds a lock until its end. */
 const batch = 1_000
