@@ -31,6 +31,8 @@ export class Output extends Context.Service<
   Output,
   {
     readonly answer: (answer: Answer) => Effect.Effect<void, NotFiltered, NeedsFormat>
+    /** Whether an answer is printed as a table, and not in a format. */
+    readonly printsTable: Effect.Effect<boolean, never, NeedsFormat>
     /**
      * One item of a stream: a line of JSON, a document of YAML, a line of text. `row`: the line of a terminal, which is
      * cut to its width.
@@ -113,6 +115,7 @@ export class Output extends Context.Service<
           if (table._tag === "Raw") return yield* foreign(table.text)
           yield* Effect.provideService(printTable(table, empty), Stdio.Stdio, stdio)
         }),
+        printsTable: Effect.map(chosen, ({ format }) => format === "table"),
         item: Effect.fnUntraced(function* ({ body, line, row }) {
           const { fields, filter, format } = yield* chosen
           if (format === "table") {
