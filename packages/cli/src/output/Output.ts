@@ -76,7 +76,7 @@ export class Output extends Context.Service<
 
       const warn = (sentence: string) => Console.error(`${paint(33, "warning:")} ${printable(sentence)}`)
 
-      /** `--json` chooses members, and JSON unless the format is YAML. `--jq` is JSON in any format. */
+      /** `--json` chooses fields, and JSON unless the format is YAML. `--jq` is JSON in any format. */
       const chosen = Effect.gen(function* () {
         const fields = yield* JsonFields
         const filter = yield* JqFilter
@@ -95,12 +95,12 @@ export class Output extends Context.Service<
         if (lines.length > 0) yield* foreign(lines.join("\n"))
       })
 
-      /** The members that the user chose. A member that no item has is `null`, with a warning. */
+      /** The fields that the user chose. A field that no item has is `null`, with a warning. */
       const selected = Effect.fnUntraced(function* (body: unknown, fields: ReadonlyArray<string>) {
         if (fields.length === 0) return body
         const { known, missing, value } = selectFields(body, fields)
         if (missing.length > 0)
-          yield* warn(`The answer has no field ${missing.join(", ")}. It has ${known.join(", ")}.`)
+          yield* warn(`The response has no field ${missing.join(", ")}. It has ${known.join(", ")}.`)
         return value
       })
 
