@@ -92,7 +92,6 @@ const once = (name: string, text: string) =>
       if (found !== undefined) return false
       yield* ask(asOne(text))
       yield* ask("insert into narthex_migration (name, checksum) values ($1, md5($2))", [name, text])
-      yield* Effect.logInfo(`Migrated the database: ${name}.`)
       return true
     })
   )
@@ -150,7 +149,7 @@ const recorded = Effect.gen(function* () {
 
 /**
  * Safe to run at every start. Waits while another instance migrates, however long that takes. Returns the names of the
- * migrations that it ran, in their order; each is also a line of the log.
+ * migrations that it ran, in their order. The log says how many.
  *
  * @example
  * import { Database, migrate } from "@narthex/postgres"
@@ -164,5 +163,6 @@ export const migrate: Effect.Effect<ReadonlyArray<string>, StorageError, Databas
   const left = migrations.filter(([name]) => !done.has(name))
   if (left.length > 0) yield* recognized
   const ran = yield* Effect.filter(left, ([name, text]) => once(name, text))
+  if (ran.length > 0) yield* Effect.logInfo(`Database ready (${ran.length} migrations).`)
   return ran.map(([name]) => name)
 }).pipe(Effect.provideService(StatementLimit, Duration.infinity))
