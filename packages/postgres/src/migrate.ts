@@ -13,6 +13,7 @@ import { StorageError } from "@narthex/core"
 import { Duration, Effect } from "effect"
 import { Database } from "./database/Database.ts"
 import { unlimited } from "./database/SessionLimits.ts"
+import { type ServerFacts, serverFacts, unfitness } from "./database/serverFacts.ts"
 import { StatementLimit } from "./driver/Attempt.ts"
 import { accounts } from "./migrations/0001_accounts.ts"
 import { regions } from "./migrations/0002_regions.ts"
@@ -133,10 +134,12 @@ const recognized = alone(
  */
 const recorded = Effect.gen(function* () {
   const { query } = yield* Database
-  const [table] = yield* query<{ readonly exists: boolean }>(
+  const [table] = yield* query<ServerFacts & { readonly exists: boolean }>(
     "migrate",
-    "select to_regclass('narthex_migration') is not null as exists"
+    `select to_regclass('narthex_migration') is not null as exists, ${serverFacts}`
   )
+  const unfit = table === undefined ? undefined : unfitness(table)
+  if (unfit !== undefined) return yield* new StorageError({ operation: "migrate", cause: unfit })
   if (table?.exists !== true) return new Set<string>()
   const rows = yield* query<{ readonly name: string }>(
     "migrate",
