@@ -69,7 +69,7 @@ const browserOf = Effect.fnUntraced(function* ({ org_id, token }: Caller) {
     expires_at: now + 10 * 60_000,
     refresh_until: now + 3_600_000
   }
-  browser.cookies.set("narthex", yield* sealed(cookie))
+  browser.cookies.set(browser.session, yield* sealed(cookie))
   return { browser, home: `/orgs/${org_id}` }
 })
 

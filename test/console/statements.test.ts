@@ -79,7 +79,7 @@ layer(everything, { excludeTestServices: true, timeout: "60 seconds" })("stateme
       const browser = new Browser((yield* ConsoleListener).url)
       const times = { issued_at: now, expires_at: now + 10 * 60_000, refresh_until: now + 3_600_000 }
       const cookie = { id: "statements", access_token: who.token, org_id: who.org_id, ...times }
-      browser.cookies.set("narthex", yield* sealed(cookie))
+      browser.cookies.set(browser.session, yield* sealed(cookie))
       const home = `/orgs/${who.org_id}`
       const here = `${home}/projects/${made[0]}`
       const expected: Readonly<Record<string, ReadonlyArray<string>>> = {

@@ -18,7 +18,7 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
       const first = yield* run("server", ["migrate"], environment)
       assert.strictEqual(first.code, 0, first.stderr)
       assert.match(first.stdout, /^Applied \d+ migrations\.\n$/)
-      assert.include(first.stderr, "0001_accounts")
+      assert.match(first.stderr, /Database ready \(\d+ migrations\)/)
       const record = Effect.flatMap(PostgresServer, ({ admin }) => admin("select * from narthex_migration", database))
       const recorded = yield* record
       const { code, lines } = yield* operate(environment, "migrate")

@@ -67,6 +67,7 @@ export const runners = {
   "test/guides.test.ts": (block: Block) =>
     isGuide(block) &&
     (speaks("sh", "ts", "js", "http")(block) || (block.language === "console" && !/^narthex /.test(block.text))),
+  "packages/local-postgres/test/notOffered.test.ts": both(isPage("docs/guides/not-offered.md"), speaks("sql")),
   "test/howTo.test.ts": (block: Block) =>
     (isHowTo(block) && speaks("ts")(block) && !generating(block) && !inTransaction(block)) ||
     both(isTutorial, speaks("sh"))(block),

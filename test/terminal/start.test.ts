@@ -52,7 +52,7 @@ describe("the platform on a terminal", { tags: ["terminal"], timeout: 300_000 },
     assert.notInclude(terminal.text, "(#")
     const migrated = terminal.text.split("\n").filter((line) => /migrat/i.test(line))
     assert.lengthOf(migrated, 1)
-    assert.match(migrated[0] ?? "", /^\d\d:\d\d:\d\d +The database is ready: \d+ migrations ran\.$/)
+    assert.match(migrated[0] ?? "", /^\d\d:\d\d:\d\d +Database ready \(\d+ migrations\)\.$/)
     assert.match(terminal.text, /Next, in another terminal:\n\n.* login\n/)
 
     const id_token = await signInAt(issuer, `${web}/sign-in/callback`, "ada@example.com")

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Yaml } from "effect/encoding"
@@ -72,6 +74,18 @@ describe("branch", () => {
         const made = yield* shop(["branch", "create", "preview"])
         assert.match(made.stdout, /^size +-\nmeasured +-\n/m)
       }).pipe(Effect.scoped)
+  )
+
+  it.live("branch create names the project in the command to connect as the person did", () =>
+    Effect.gen(function* () {
+      const { home, run } = yield* onControlPlane
+      yield* run(["project", "create", "shop", "--wait"])
+      const given = yield* run(["branch", "create", "preview", "--project", "shop"])
+      assert.match(given.stderr, /^To connect: narthex psql shop --branch preview$/m)
+      writeFileSync(join(home, ".narthex"), '{"project":"shop"}')
+      const usual = yield* run(["branch", "create", "other"])
+      assert.match(usual.stderr, /^To connect: narthex psql --branch other$/m)
+    }).pipe(Effect.scoped)
   )
 
   it.live("branch rename, protect, unprotect, expire and set-default change the branch", () =>

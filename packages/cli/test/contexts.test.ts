@@ -78,13 +78,18 @@ describe("org and context", () => {
 
   it.live("context list marks the current context, and prints no secret", () =>
     Effect.gen(function* () {
-      const { login, run } = yield* signedIn
+      const { client, login, run } = yield* signedIn
       yield* login("acme")
+      const lasting = yield* Effect.promise(() => client.apiKeys.create({ name: "ci", expires_in_days: 90 }))
+      yield* run(["login", "--with-token", "--context", "ci"], { stdin: lasting.secret ?? "" })
+      yield* run(["context", "use", "acme"])
       const { stdout } = yield* run(["context", "list"])
       assert.match(stdout, /\n- {8}default {2}Acme/)
       assert.match(stdout, /\n\* {8}acme {5}Acme/)
       const json = (yield* run(["context", "list", "-o", "json"])).stdout
       assert.notInclude(stdout + json, "nsk_")
+      const terminal = yield* run(["context", "list"], { terminal: true })
+      assert.match(terminal.stdout, /^- +ci .* \d{4}-\d\d-\d\d$/m)
     }).pipe(Effect.scoped)
   )
 

@@ -46,6 +46,20 @@ describe("explain", () => {
     assert.deepStrictEqual(explained.json, { status: 418, code: "teapot", title: "Short and stout." })
   })
 
+  it("a response that is not the API's says so, and names the variable of the address", () => {
+    const answers = [
+      new OtherProblem({ status: 404, code: "unknown", title: "The server answered with status 404." }),
+      new OtherProblem({ status: 503, code: "unknown", title: "The server answered with status 503." }),
+      new StreamRefused({ status: 200, code: "not_an_event_stream", detail: "The answer is not an event stream." })
+    ]
+    for (const answer of answers) {
+      const { exit, hint, sentence } = explain(answer)
+      assert.strictEqual(sentence, `The server's response with status ${answer.status} is not one of the Narthex API.`)
+      assert.include(hint, "NARTHEX_URL")
+      assert.strictEqual(exit, "failed")
+    }
+  })
+
   it("a stream refused with 401 exits as signed out", () => {
     assert.strictEqual(
       explain(new StreamRefused({ status: 401, code: "invalid_token", detail: "No." })).exit,

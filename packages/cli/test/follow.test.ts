@@ -10,7 +10,7 @@ describe("waiting for an operation", () => {
       assert.deepStrictEqual(yield* watch(), {
         code: 1,
         stdout: "",
-        stderr: `error: create_timeline error: The disk is full.\n  hint: narthex operation get ${id} --project ${shop}\n`
+        stderr: `error: create timeline error: The disk is full.\n  hint: narthex operation get ${id} --project ${shop}\n`
       })
     }).pipe(Effect.scoped)
   )

@@ -58,6 +58,26 @@ describe("a command that reads", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("--json without a value is invalid usage that names the fields of the response", () =>
+    Effect.gen(function* () {
+      const { run } = yield* onShop
+      const named = ofProject.filter(([kind]) => kind !== "events").map((args) => [...args, "--project", "shop"])
+      for (const args of [...named, ["project", "get", "shop"], ["whoami"], ...ofOrganization]) {
+        const { code, stderr, stdout } = yield* run([...args, "--json"])
+        assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
+        const fields = / has ([a-z_, ]+)\.\n/.exec(stderr)?.[1]?.split(", ") ?? []
+        const chosen = yield* run([...args, "--json", fields.join(",")])
+        assert.deepStrictEqual([chosen.code, fields.length > 0], [0, true], args.join(" "))
+        const found: unknown = JSON.parse(chosen.stdout)
+        const [first] = Array.isArray(found) ? found : [found]
+        const whole = yield* run([...args, "--jq", Array.isArray(found) ? "[.[] | arrays][0][0]" : "."])
+        // The command line adds members to these two.
+        if (first === undefined || args[0] === "org" || args[0] === "whoami") continue
+        for (const field of Object.keys(JSON.parse(whole.stdout))) assert.include(fields, field, args.join(" "))
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("a command of an unknown project fails with nothing on stdout, as text and as one line of JSON", () =>
     Effect.gen(function* () {
       const { run } = yield* onControlPlane

@@ -97,4 +97,65 @@ describe("names", () => {
       )
     }).pipe(Effect.scoped)
   )
+
+  it.live("the beginning of an id, and the form of a narrow table, stand for the only id that fits", () =>
+    Effect.gen(function* () {
+      const { branch, endpoint, key, operation, run, shop } = yield* withShop()
+      const cases = [
+        [["operation", "get"], operation.id],
+        [["branch", "get"], branch.id],
+        [["endpoint", "get"], endpoint.id],
+        [["project", "get"], shop],
+        [["api-key", "get"], key.id]
+      ] as const
+      for (const [command, id] of cases)
+        for (const short of [id.slice(0, -2), `${id.slice(0, 7)}…${id.slice(-6)}`]) {
+          const { code, stdout } = yield* run([
+            ...command,
+            short,
+            ...(["project", "api-key"].includes(command[0]) ? [] : ["--project", shop]),
+            "--jq",
+            "[.. | .id? // empty | strings] | first"
+          ])
+          assert.deepStrictEqual([code, stdout.trim()], [0, id], `${command.join(" ")} ${short}`)
+        }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a shortened id that fits several operations is refused with the candidates", () =>
+    Effect.gen(function* () {
+      const { client, operation, run, shop } = yield* withShop()
+      const more = yield* Effect.promise(() => client.branches.create({ project_id: shop, name: "preview" }))
+      const [other] = more.operations
+      const { code, stderr, stdout } = yield* run([
+        "operation",
+        "cancel",
+        operation.id.slice(0, 5),
+        "--yes",
+        "-p",
+        shop
+      ])
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(stderr, /^error: Several operations have an id that fits "[0-9a-f]{5}": [0-9a-f]{8}-/)
+      for (const id of [operation.id, other?.id]) assert.include(stderr, id ?? "no operation")
+      const unknown = yield* run(["operation", "get", "ffff", "--project", shop])
+      assert.match(unknown.stderr, /^error: There is no operation "ffff"/)
+      assert.deepStrictEqual([(yield* run(["operation", "get", "later"])).code], [2])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("lists of operations and endpoints name the branch, and their JSON has its id", () =>
+    Effect.gen(function* () {
+      const { branch, plane, run, shop } = yield* withShop()
+      for (const kind of ["operation", "endpoint"]) {
+        const { stdout } = yield* run([kind, "list", "--project", shop])
+        assert.match(stdout, / main {2}/)
+        assert.notInclude(stdout, branch.id)
+        plane.requests.length = 0
+        const json = yield* run([kind, "list", "--project", shop, "-o", "json"])
+        assert.include(json.stdout, branch.id)
+        assert.lengthOf(plane.requests, 1)
+      }
+    }).pipe(Effect.scoped)
+  )
 })

@@ -32,4 +32,22 @@ describe("pick", () => {
     assert.deepStrictEqual(nearTo("shop", "chop1", "chop", "ship", "shot", "SHOP").length, 3)
     assert.deepStrictEqual(nearTo("shop", "ship", "SHOP")[0], "SHOP")
   })
+
+  it("an id is found by its beginning or its cut form where no name fits, and not by the prefix of its kind", () => {
+    const objects = [
+      { id: "br-01m8h2txf35es66y6g0zy0bytq", names: ["main"] },
+      { id: "br-01m8h3aaaa5es66y6g0zy0bytq", names: ["preview"] },
+      { id: "br-02aaaaaaaa5es66y6g0zy0bzzz", names: ["br-01m8h3"] }
+    ]
+    const found = (wanted: string) => {
+      const picked = pick(wanted, objects)
+      return picked._tag === "Found" ? picked.found.names[0] : picked._tag
+    }
+    assert.strictEqual(found("br-01m8h2"), "main")
+    assert.strictEqual(found("br-01m8…6g0zy0bytq"), "Ambiguous")
+    assert.strictEqual(found("br-01m8h3a…ytq"), "preview")
+    assert.strictEqual(found("br-02…"), "br-01m8h3")
+    assert.strictEqual(found("br-01m8h3"), "br-01m8h3")
+    for (const short of ["br-", "br-01", "…", "br-…", "01m8h2"]) assert.strictEqual(found(short), "Unknown", short)
+  })
 })

@@ -39,7 +39,7 @@ describe("--json fields", () => {
       const { run } = yield* signedIn
       const { code, stderr, stdout } = yield* run(["region", "list", "--json", "region_id,nme"])
       assert.deepStrictEqual([code, JSON.parse(stdout)], [0, [{ region_id: "eu", nme: null }]])
-      assert.match(stderr, /^warning: The answer has no field nme\. It has region_id, name, /)
+      assert.match(stderr, /^warning: The response has no field nme\. It has region_id, name, /)
       const yaml = yield* run(["region", "list", "--json", "region_id", "-o", "yaml"])
       assert.strictEqual(yaml.stdout, "- region_id: eu\n")
       const empty = yield* run(["region", "list", "--json", ","])

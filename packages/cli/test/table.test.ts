@@ -111,6 +111,8 @@ describe("tables", () => {
 
   it("characters that control a terminal are escaped", () => {
     assert.strictEqual(printable("a\u001b[31mb\u0007\u202ec\u009b"), "a\\u001b[31mb\\u0007\\u202ec\\u009b")
+    for (const mark of ["061c", "200e", "200f", "202a", "2066", "2069"])
+      assert.strictEqual(printable(String.fromCharCode(Number.parseInt(mark, 16))), `\\u${mark}`)
     assert.strictEqual(renderTable(sentence("a\nb")), "a\\u000ab")
   })
 })

@@ -46,6 +46,10 @@ describe("usage", () => {
         assert.strictEqual(code, 2)
         assert.match(stderr, /error: NARTHEX_URL is not a valid server URL\./)
       }
+      const versioned = { NARTHEX_URL: "http://x/v1/", NARTHEX_API_KEY: "k" }
+      const { code, stderr } = yield* run(["whoami"], { variables: versioned })
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /error: NARTHEX_URL ends with \/v1, which the calls add\.\n {2}hint: leave out \/v1/)
       assert.strictEqual((yield* run(["help", "environment"], { variables: { NARTHEX_URL: "ftp://x" } })).code, 0)
     })
   )

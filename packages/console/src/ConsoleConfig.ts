@@ -44,19 +44,23 @@ export class ConsoleSettings extends Context.Service<
     /** The origin of `console_url`: no path, no trailing slash. */
     readonly origin: string
     readonly secure: boolean
+    /** With what the names of the console's cookies begin. */
+    readonly cookie_name: string
     readonly docs_url: string
     readonly heartbeat: Duration.Duration
     readonly development: boolean
   }
 >()("@narthex/console/ConsoleSettings") {
   static from(config: ConsoleConfig): ConsoleSettings["Service"] {
-    const { origin, protocol } = new URL(config.console_url)
+    const { origin, port, protocol } = new URL(config.console_url)
+    const plain = port === "" ? "narthex" : `narthex-${port}`
     return {
       ...config,
       api_url: config.api_url.replace(/\/+$/, ""),
       docs_url: config.docs_url ?? `${config.api_url.replace(/\/+$/, "")}/docs`,
       origin,
       secure: protocol === "https:",
+      cookie_name: protocol === "https:" ? "__Host-narthex" : plain,
       heartbeat: config.heartbeat ?? Duration.seconds(15),
       development: config.development ?? false
     }

@@ -67,7 +67,7 @@ layer(world, { excludeTestServices: true })("form_post", (it) => {
         const other = yield* go(() => new Browser(browser.origin).open(turned.headers.get("location") ?? ""))
         assert.match(other.text, /This sign-in has expired/, "another browser has no attempt")
         const own = yield* go(() => browser.open(turned.headers.get("location") ?? ""))
-        assert.deepStrictEqual([own.status, browser.cookies.has("narthex")], [400, false])
+        assert.deepStrictEqual([own.status, browser.cookies.has(browser.session)], [400, false])
       })
   )
 

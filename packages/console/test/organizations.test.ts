@@ -44,7 +44,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
   it.effect("a switch by JSON answers the session without its token, and sets the cookie", () =>
     Effect.gen(function* () {
       const { asJson, browser, team } = yield* inTwo("json@example.com")
-      const before = browser.cookies.get("narthex")
+      const before = browser.cookies.get(browser.session)
       const switched = yield* asJson({ org_id: team.id })
       assert.strictEqual(switched.status, 200)
       const body = JSON.parse(switched.text)
@@ -52,21 +52,21 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
       assert.strictEqual(body.organization.id, team.id)
       assert.notProperty(body, "access_token")
       assert.notInclude(switched.text, "eyJ")
-      assert.notStrictEqual(browser.cookies.get("narthex"), before)
+      assert.notStrictEqual(browser.cookies.get(browser.session), before)
     })
   )
 
   it.effect("a switch to an organization of which the person is not a member is 403 and changes nothing", () =>
     Effect.gen(function* () {
       const { asJson, browser, foreign, home } = yield* inTwo("refused@example.com")
-      const before = browser.cookies.get("narthex")
+      const before = browser.cookies.get(browser.session)
       for (const org_id of [foreign.id, "not-an-id", ""]) {
         const refused = yield* asJson({ org_id })
         assert.strictEqual(refused.status, 403)
         assert.include(refused.text, '"code":"not_a_member"')
         assert.strictEqual((yield* go(() => browser.post("/api/auth/switch-org", { org_id }))).status, 403)
       }
-      assert.strictEqual(browser.cookies.get("narthex"), before)
+      assert.strictEqual(browser.cookies.get(browser.session), before)
       assert.strictEqual((yield* go(() => browser.open("/projects"))).url.pathname, `${home}/projects`)
     })
   )

@@ -154,7 +154,7 @@ layer(layerTestConsole({ api_url: "http://127.0.0.1:1" }), { excludeTestServices
         assert.match(page.text, /The API is away/)
         assert.strictEqual(page.headers.get("retry-after"), "10")
         assert.strictEqual((yield* go(() => browser.send("/api/events"))).status, 503)
-        assert.isTrue(browser.cookies.has("narthex"))
+        assert.isTrue(browser.cookies.has(browser.session))
       })
     )
 
@@ -162,7 +162,7 @@ layer(layerTestConsole({ api_url: "http://127.0.0.1:1" }), { excludeTestServices
       Effect.gen(function* () {
         const { browser } = yield* signedInAs("away@example.com")
         assert.strictEqual((yield* go(() => browser.post("/sign-out", {}))).headers.get("location"), "/")
-        assert.isFalse(browser.cookies.has("narthex"))
+        assert.isFalse(browser.cookies.has(browser.session))
       })
     )
   }

@@ -3,27 +3,41 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { ConsoleSettings } from "../src/ConsoleConfig.ts"
+import { cookieName } from "../src/sessions/cookies.ts"
 import { OpenedCookies } from "../src/sessions/OpenedCookies.ts"
 import { SealedCookies } from "../src/sessions/SealedCookies.ts"
 import { cookieKey } from "./support/Console.ts"
 
+const settingsAt = (console_url: string, cookie_key: Redacted.Redacted<Uint8Array>) =>
+  ConsoleSettings.from({
+    api_url: "http://api.test",
+    console_url,
+    console_token: null,
+    cookie_key,
+    providers: [],
+    trusted_hops: 0
+  })
+
 const cookiesWith = (cookie_key: Redacted.Redacted<Uint8Array>) =>
   Layer.provide(
     Layer.fresh(SealedCookies.layer),
-    Layer.succeed(
-      ConsoleSettings,
-      ConsoleSettings.from({
-        api_url: "http://api.test",
-        console_url: "http://console.test",
-        console_token: null,
-        cookie_key,
-        providers: [],
-        trusted_hops: 0
-      })
-    )
+    Layer.succeed(ConsoleSettings, settingsAt("http://console.test", cookie_key))
   )
 
 const minute = 60_000
+
+describe("names of cookies", () => {
+  it("consoles on ports of one host have cookies of different names over plain http, and __Host- over https", () => {
+    const named = (url: string) => {
+      const settings = settingsAt(url, Redacted.make(new Uint8Array(32)))
+      return [cookieName("session", settings), cookieName("sign-in", settings, "a1")]
+    }
+    assert.deepStrictEqual(named("http://127.0.0.1:4401"), ["narthex-4401", "narthex-4401-sign-in-a1"])
+    assert.deepStrictEqual(named("http://127.0.0.1:4501"), ["narthex-4501", "narthex-4501-sign-in-a1"])
+    assert.deepStrictEqual(named("http://console.test"), ["narthex", "narthex-sign-in-a1"])
+    assert.deepStrictEqual(named("https://c.test:8443"), ["__Host-narthex", "__Host-narthex-sign-in-a1"])
+  })
+})
 
 describe("sealed cookies", () => {
   it.effect("a session that was opened is opened again without a decryption, until it expires", () =>

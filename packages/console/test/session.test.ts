@@ -30,14 +30,14 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
           const next = new URL(location, page.url)
           page = yield* go(() => browser.send(next))
         }
-        const line = setCookie(page.headers, "narthex")
+        const line = setCookie(page.headers, browser.session)
         assert.match(line, /; HttpOnly/)
         assert.match(line, /; SameSite=Lax/)
         assert.match(line, /; Path=\//)
         assert.notMatch(line, /Domain|Secure/)
         assert.notInclude(line, "eyJhbGciOiJFZERTQ")
         assert.strictEqual(line.split(";")[0]?.split(".").length, 5, "a JWE in compact form")
-        assert.match(setCookie(page.headers, "narthex-sign-in"), /Max-Age=0/)
+        assert.match(setCookie(page.headers, `${browser.session}-sign-in`), /Max-Age=0/)
       })
   )
 
@@ -51,11 +51,11 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
         ""
       ]
       for (const value of attempts) {
-        browser.cookies.set("narthex", value)
+        browser.cookies.set(browser.session, value)
         const page = yield* go(() => browser.send(`${home}/projects`))
         assert.match(page.headers.get("location") ?? "", /^\/sign-in/)
       }
-      browser.cookies.set("narthex", yield* sealed(session))
+      browser.cookies.set(browser.session, yield* sealed(session))
       assert.strictEqual((yield* go(() => browser.send(`${home}/projects`))).status, 200)
     })
   )
@@ -70,7 +70,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
       const pages = yield* go(() => Promise.all([1, 2, 3, 4, 5].map(() => browser.send(`${home}/projects`))))
       for (const page of pages) {
         assert.strictEqual(page.status, 200)
-        assert.notStrictEqual(setCookie(page.headers, "narthex"), "")
+        assert.notStrictEqual(setCookie(page.headers, browser.session), "")
       }
       const refreshes = plane.requests.filter(
         ({ headers, path }) => path === "/v1/auth/refresh" && headers.authorization === `Bearer ${session.access_token}`
@@ -100,7 +100,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
       const page = yield* go(() => browser.send(`${home}/projects`))
       assert.strictEqual(page.status, 303)
       assert.strictEqual(page.headers.get("location"), `/sign-in?return_to=${encodeURIComponent(`${home}/projects`)}`)
-      assert.match(setCookie(page.headers, "narthex"), /Max-Age=0/)
+      assert.match(setCookie(page.headers, browser.session), /Max-Age=0/)
       assert.strictEqual((yield* go(() => browser.send("/api/events"))).status, 401)
     })
   )
@@ -130,7 +130,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
       const page = yield* go(() => browser.send(`${home}/projects`))
       plane.instead = undefined
       assert.strictEqual(page.status, 403)
-      assert.match(setCookie(page.headers, "narthex"), /Max-Age=0/)
+      assert.match(setCookie(page.headers, browser.session), /Max-Age=0/)
     })
   )
 

@@ -77,8 +77,11 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
         browser.send(`/sign-in/callback?code=x&state=${state.slice(0, 12)}${"x".repeat(31)}`)
       )
       assert.strictEqual(forged.status, 400)
-      assert.isFalse(browser.cookies.has("narthex"))
-      assert.isFalse(browser.cookies.has(`narthex-sign-in-${state.slice(0, 12)}`), "an attempt accepts one answer")
+      assert.isFalse(browser.cookies.has(browser.session))
+      assert.isFalse(
+        browser.cookies.has(`${browser.session}-sign-in-${state.slice(0, 12)}`),
+        "an attempt accepts one answer"
+      )
     })
   )
 
@@ -99,7 +102,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
       const stale = yield* go(() => browser.send(`/sign-in/callback?code=x&state=${"s".repeat(43)}`))
       assert.strictEqual(stale.headers.get("location"), "/projects")
       for (let begun = 0; begun < 12; begun++) yield* go(() => browser.send("/sign-in/dev-one"))
-      const open = [...browser.cookies.keys()].filter((name) => name.startsWith("narthex-sign-in-"))
+      const open = [...browser.cookies.keys()].filter((name) => name.startsWith(`${browser.session}-sign-in-`))
       assert.lengthOf(open, 5, "abandoned attempts do not fill the head of requests")
     })
   )
@@ -136,7 +139,7 @@ layer(layerTestConsole({}, listed), { excludeTestServices: true })("sign-in by a
       const landed = yield* go(() => browser.signIn("stranger@example.com"))
       assert.strictEqual(landed.status, 403)
       assert.match(landed.text, /This email address cannot sign in/)
-      assert.isFalse(browser.cookies.has("narthex"))
+      assert.isFalse(browser.cookies.has(browser.session))
     })
   )
 })
@@ -181,7 +184,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("pending accounts and s
       const out = yield* go(() => browser.post("/sign-out", {}))
       assert.strictEqual(out.status, 303)
       assert.strictEqual(out.headers.get("location"), "/")
-      assert.isFalse(browser.cookies.has("narthex"))
+      assert.isFalse(browser.cookies.has(browser.session))
       assert.isDefined(last("POST", "/v1/auth/logout"))
       assert.strictEqual((yield* go(() => product.authenticate(secret))).api_key?.name, "cli")
       const replay = yield* go(() => browser.send("/projects", { headers: { cookie: before } }))
@@ -194,9 +197,9 @@ layer(layerTestConsole(), { excludeTestServices: true })("pending accounts and s
     Effect.gen(function* () {
       const browser = yield* visitor
       yield* go(() => browser.signIn("twice@example.com"))
-      const first = browser.cookies.get("narthex")
+      const first = browser.cookies.get(browser.session)
       yield* go(() => browser.signIn("twice@example.com"))
-      assert.notStrictEqual(browser.cookies.get("narthex"), first)
+      assert.notStrictEqual(browser.cookies.get(browser.session), first)
     })
   )
 })

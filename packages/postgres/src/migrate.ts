@@ -13,6 +13,7 @@ import { StorageError } from "@narthex/core"
 import { Duration, Effect } from "effect"
 import { Database } from "./database/Database.ts"
 import { unlimited } from "./database/SessionLimits.ts"
+import { type ServerFacts, serverFacts, unfitness } from "./database/serverFacts.ts"
 import { StatementLimit } from "./driver/Attempt.ts"
 import { accounts } from "./migrations/0001_accounts.ts"
 import { regions } from "./migrations/0002_regions.ts"
@@ -92,7 +93,6 @@ const once = (name: string, text: string) =>
       if (found !== undefined) return false
       yield* ask(asOne(text))
       yield* ask("insert into narthex_migration (name, checksum) values ($1, md5($2))", [name, text])
-      yield* Effect.logInfo(`Migrated the database: ${name}.`)
       return true
     })
   )
@@ -134,10 +134,12 @@ const recognized = alone(
  */
 const recorded = Effect.gen(function* () {
   const { query } = yield* Database
-  const [table] = yield* query<{ readonly exists: boolean }>(
+  const [table] = yield* query<ServerFacts & { readonly exists: boolean }>(
     "migrate",
-    "select to_regclass('narthex_migration') is not null as exists"
+    `select to_regclass('narthex_migration') is not null as exists, ${serverFacts}`
   )
+  const unfit = table === undefined ? undefined : unfitness(table)
+  if (unfit !== undefined) return yield* new StorageError({ operation: "migrate", cause: unfit })
   if (table?.exists !== true) return new Set<string>()
   const rows = yield* query<{ readonly name: string }>(
     "migrate",
@@ -150,7 +152,7 @@ const recorded = Effect.gen(function* () {
 
 /**
  * Safe to run at every start. Waits while another instance migrates, however long that takes. Returns the names of the
- * migrations that it ran, in their order; each is also a line of the log.
+ * migrations that it ran, in their order. The log says how many.
  *
  * @example
  * import { Database, migrate } from "@narthex/postgres"
@@ -164,5 +166,6 @@ export const migrate: Effect.Effect<ReadonlyArray<string>, StorageError, Databas
   const left = migrations.filter(([name]) => !done.has(name))
   if (left.length > 0) yield* recognized
   const ran = yield* Effect.filter(left, ([name, text]) => once(name, text))
+  if (ran.length > 0) yield* Effect.logInfo(`Database ready (${ran.length} migrations).`)
   return ran.map(([name]) => name)
 }).pipe(Effect.provideService(StatementLimit, Duration.infinity))

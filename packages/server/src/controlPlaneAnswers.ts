@@ -23,26 +23,27 @@ export class ControlPlaneSilent extends Schema.TaggedError<ControlPlaneSilent>()
   }
 }
 
-const attempts = 30
-const interval = "1 second"
+/** How long a control plane that does not answer is waited for, in milliseconds: at the start, and while the proxy is ready. */
+const patience = 30_000
+
+const silent = (url: string, reason: string) =>
+  new ControlPlaneSilent({ reason: `The control plane at ${url} does not answer: ${reason}.`, retryable: true })
 
 const ask = Effect.fnUntraced(function* (url: string, token: Redacted.Redacted) {
-  const silent = (reason: string) =>
-    new ControlPlaneSilent({ reason: `The control plane at ${url} does not answer: ${reason}.`, retryable: true })
   const client = yield* HttpClient.HttpClient
   const { status } = yield* HttpClientRequest.post(`${url}/v1/proxy/allowlists`).pipe(
     HttpClientRequest.bearerToken(token),
     HttpClientRequest.bodyJsonUnsafe({ project_ids: [] }),
     client.execute,
-    Effect.mapError(() => silent("it cannot be reached")),
-    Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.fail(silent("no answer in 5 seconds")) })
+    Effect.mapError(() => silent(url, "it cannot be reached")),
+    Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.fail(silent(url, "no answer in 5 seconds")) })
   )
   if (status === 401)
     return yield* new ControlPlaneSilent({
       reason: `The control plane at ${url} refuses NARTHEX_PROXY_TOKEN. Set the same token there.`,
       retryable: false
     })
-  if (status !== 200) return yield* silent(`status ${status}`)
+  if (status !== 200) return yield* silent(url, `status ${status}`)
 })
 
 /** Completes when the control plane has accepted the token. */
@@ -51,21 +52,18 @@ export const controlPlaneAnswers = (
   token: Redacted.Redacted
 ): Effect.Effect<void, ControlPlaneSilent, HttpClient.HttpClient> =>
   Effect.gen(function* () {
+    let failure = silent(url, "no answer in half a minute")
     let logged = false
     const once = Effect.tapError(ask(url, token), (error) => {
+      failure = error
       if (logged || !error.retryable) return Effect.void
       logged = true
-      return Effect.logWarning(`${error.reason} Retrying every second, ${attempts} times.`)
+      return Effect.logWarning(`${error.reason} Retrying every second, for half a minute.`)
     })
-    yield* Effect.retry(once, {
-      while: (error) => error.retryable,
-      times: attempts,
-      schedule: Schedule.spaced(interval)
-    })
+    yield* Effect.retry(once, { while: (error) => error.retryable, schedule: Schedule.spaced("1 second") }).pipe(
+      Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(failure) })
+    )
   })
-
-/** How long a control plane that does not answer may be silent while the proxy stays ready, in milliseconds. */
-const patience = 30_000
 
 /**
  * Asks every ten seconds as long as its scope lives, starting now. The proxy is not ready while its token is refused, or

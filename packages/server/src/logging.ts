@@ -22,7 +22,7 @@ const marked = (level: string) => {
 /** Line feeds and tabs stay; other characters that control a terminal are escaped, because strangers may have sent them. */
 const printable = (text: string) =>
   text.replace(
-    /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu,
+    /[^\P{Cc}\n\t]|\p{Bidi_Control}/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 

@@ -4,7 +4,7 @@
 import { AccountStore, RegionCatalog, RegionId, type StorageError } from "@narthex/core"
 import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
 import { Database, migrate, PostgresStorage, whyUnusable } from "@narthex/postgres"
-import { Effect, Layer, Option, Redacted, References, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 
 /** The catalog does not have the region of `NARTHEX_REGION`. */
@@ -72,19 +72,9 @@ const explained =
           : whyUnusable(Redacted.value(database.url), "DATABASE_URL")(error).sentence
     })
 
-/** Brings the schema up to date. Only the log for programs has a line for each migration. */
-const migrating = ({ log }: Settings) =>
-  log.format === "json" ? migrate : Effect.provideService(migrate, References.MinimumLogLevel, "Warn")
-
-const upToDate = Effect.fnUntraced(function* (settings: Settings) {
-  const ran = yield* migrating(settings)
-  if (settings.log.format !== "json" && ran.length > 0)
-    yield* Effect.logInfo(`The database is ready: ${ran.length} migrations ran.`)
-})
-
 /** Brings the schema up to date, and does nothing else. Returns the names of the migrations that ran. */
 export const migrated = (settings: Settings, use: StoreUse) =>
-  Effect.provide(migrating(settings), layerDatabase(settings, use)).pipe(
+  Effect.provide(migrate, layerDatabase(settings, use)).pipe(
     Effect.catchTag("StorageError", (error) => Effect.fail(explained(settings)(error)))
   )
 
@@ -92,7 +82,7 @@ export const migrated = (settings: Settings, use: StoreUse) =>
 export const layerStorage = (settings: Settings, use: StoreUse = "own") =>
   layerRegions(settings, use).pipe(
     Layer.provideMerge(PostgresStorage.layer),
-    Layer.provideMerge(Layer.effectDiscard(upToDate(settings))),
+    Layer.provideMerge(Layer.effectDiscard(migrate)),
     Layer.provideMerge(layerDatabase(settings, use)),
     Layer.catchTag("StorageError", (error) => Layer.effectContext(Effect.fail(explained(settings)(error))))
   )

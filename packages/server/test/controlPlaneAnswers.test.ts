@@ -21,13 +21,14 @@ const watched = Effect.gen(function* () {
   return { answers, after }
 })
 
-/** A control plane that answers with these statuses in turn, and then with the last one for good. */
+/** A control plane that answers with these statuses in turn, and then with the last one for good. 0: it does not answer. */
 const asked = (statuses: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const calls: Array<string> = []
     const client = HttpClient.make((request) => {
       const status = statuses[Math.min(calls.length, statuses.length - 1)] ?? 500
       calls.push(`${request.url} ${request.headers["authorization"]}`)
+      if (status === 0) return Effect.never
       return Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status })))
     })
     const answer = controlPlaneAnswers("http://api.test", Redacted.make(secret)).pipe(
@@ -36,8 +37,10 @@ const asked = (statuses: ReadonlyArray<number>) =>
       Effect.result
     )
     const waiting = yield* Effect.forkChild(answer)
-    yield* TestClock.adjust("10 minutes")
-    return { calls, result: yield* Fiber.join(waiting) }
+    yield* TestClock.adjust("29 seconds")
+    const waitedFor = waiting.pollUnsafe() === undefined
+    yield* TestClock.adjust("1 second")
+    return { calls, result: yield* Fiber.join(waiting), waitedFor }
   })
 
 describe("controlPlaneAnswers", () => {
@@ -57,10 +60,22 @@ describe("controlPlaneAnswers", () => {
     })
   )
 
-  it.effect("a proxy gives up on its control plane after 30 more attempts, with the reason", () =>
+  it.effect("a proxy gives up on a control plane that accepts and does not answer after half a minute in all", () =>
     Effect.gen(function* () {
-      const { calls, result } = yield* asked([503])
-      assert.lengthOf(calls, 31)
+      const { result, waitedFor } = yield* asked([0])
+      assert.isTrue(waitedFor)
+      assert.strictEqual(
+        Result.isFailure(result) ? result.failure.message : "",
+        "The control plane at http://api.test does not answer: no answer in 5 seconds."
+      )
+    })
+  )
+
+  it.effect("a proxy gives up on a control plane that refuses it after half a minute, with the reason", () =>
+    Effect.gen(function* () {
+      const { calls, result, waitedFor } = yield* asked([503])
+      assert.isTrue(waitedFor)
+      assert.isAtLeast(calls.length, 30)
       assert.strictEqual(
         Result.isFailure(result) ? result.failure.message : "",
         "The control plane at http://api.test does not answer: status 503."

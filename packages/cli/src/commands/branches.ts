@@ -8,7 +8,7 @@ import { waitFlags } from "../following/follow.ts"
 import { followChange } from "../following/followChange.ts"
 import { branchArgument, fittingArgument, given, pastedFlag, projectFlag, ttlFlag } from "../input/flags.ts"
 import { branchNamed, chooseBranch } from "../names/branches.ts"
-import { chooseProject } from "../names/projects.ts"
+import { chooseProject, inShell } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts } from "../output/table.ts"
@@ -114,8 +114,11 @@ const create = Command.make(
           )
         yield* followChange(api, created, table, { timeout, wait })
         const { branch, endpoint } = created.value
+        const named = Option.map(project, (given) => inShell(given, branch.project_id))
         if (endpoint !== null)
-          yield* output.note(`To connect: narthex psql ${branch.project_id} --branch ${branch.name}`)
+          yield* output.note(
+            `To connect: narthex psql ${[...Option.toArray(named), "--branch", branch.name].join(" ")}`
+          )
       })
     )
 ).pipe(

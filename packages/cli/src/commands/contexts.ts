@@ -8,7 +8,7 @@ import { Environment } from "../environment/Environment.ts"
 import { NotSignedIn } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
-import { rows, sentence } from "../output/table.ts"
+import { Instant, rows, sentence } from "../output/table.ts"
 import { setProject } from "./contextProject.ts"
 import { removeContext } from "./logout.ts"
 
@@ -40,7 +40,7 @@ const list = Command.make("list", {}, () =>
             user?.email,
             url,
             key.id,
-            key.expires_at ?? "never"
+            key.expires_at === null ? "never" : new Instant(key.expires_at)
           ])
         ),
         empty: "There are no contexts. Create one: narthex login"

@@ -6,7 +6,7 @@ import { Connection } from "../connection/Connection.ts"
 import { waitFlags } from "../following/follow.ts"
 import { followChange } from "../following/followChange.ts"
 import { branchFlag, endpointArgument, given, projectFlag, suspendFlag } from "../input/flags.ts"
-import { chooseBranch } from "../names/branches.ts"
+import { branchNames, chooseBranch } from "../names/branches.ts"
 import { chooseEndpoint } from "../names/endpoints.ts"
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
@@ -21,12 +21,13 @@ const list = Command.make("list", { project: projectFlag }, ({ project }) =>
       const api = yield* (yield* Connection).authenticated
       const asked = Effect.gen(function* () {
         const { id } = yield* chooseProject(api, project)
-        return yield* everyPage("endpoints", (query) =>
+        const listed = everyPage("endpoints", (query) =>
           api.client.api.endpoints.list({ params: { project_id: id }, query, ...withBody })
         )
+        return yield* Effect.all([listed, branchNames(api, id)], { concurrency: "unbounded" })
       })
-      const { body, value } = yield* output.waiting("Listing endpoints", asked)
-      yield* output.answer({ body, table: endpointRows(value), empty: "There are no endpoints." })
+      const [{ body, value }, branches] = yield* output.waiting("Listing endpoints", asked)
+      yield* output.answer({ body, table: endpointRows(value, branches), empty: "There are no endpoints." })
     })
   )
 ).pipe(

@@ -32,7 +32,7 @@ json   the response of the API, with the same members. events tail prints one
        document per line.
 yaml   the same as YAML. events tail prints each document after a line of ---.
 
---json id,name prints only these members as JSON: of a list an array. A path such
+--json id,name prints only these fields as JSON: of a list an array. A path such
 as project.id leads into an object.
 
 On a terminal, tables have relative times and are cut to its width. Pipes and

@@ -2,22 +2,19 @@
  * `narthex invitation list|accept|decline`: the invitations of the signed-in person, of every organization
  * (docs/design/cli.md C19).
  */
-import { parseInvitationId } from "@narthex/api"
 import { Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { pastedArgument, yesFlag } from "../input/flags.ts"
+import { idArgument, yesFlag } from "../input/flags.ts"
+import { receivedInvitation } from "../names/members.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, personText, printable, rows, sentence } from "../output/table.ts"
 import { listSent, sentInvitations } from "./sentInvitations.ts"
 
-const invitationArgument = pastedArgument("invitation_id").pipe(
-  Argument.withDescription("The id of the invitation"),
-  Argument.filterMap(parseInvitationId, () => "Expected the id of an invitation; narthex invitation list shows them")
-)
+const invitationArgument = idArgument("invitation_id", "invitation", "narthex invitation list")
 
 const sentFlag = Flag.Boolean("sent").pipe(
   Flag.withoutNegation,
@@ -59,11 +56,13 @@ const list = Command.make("list", { sent: sentFlag }, ({ sent }) =>
   ])
 )
 
-const accept = Command.make("accept", { invitation_id: invitationArgument }, ({ invitation_id }) =>
+const accept = Command.make("accept", { invitation_id: invitationArgument }, ({ invitation_id: given }) =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).authenticated
+      const api = yield* (yield* Connection).authenticated
+      const { client } = api
+      const invitation_id = yield* receivedInvitation(api, given)
       const { body, value } = yield* output.waiting(
         "Accepting the invitation",
         answered(client.api.ownInvitations.accept({ params: { invitation_id }, ...withBody }))
@@ -77,25 +76,30 @@ const accept = Command.make("accept", { invitation_id: invitationArgument }, ({ 
   )
 ).pipe(
   Command.withDescription("Become a member of the organization"),
-  Command.withExamples([{ command: "narthex invitation accept 0198f3d2-…" }])
+  Command.withExamples([{ command: "narthex invitation accept 0198f3d2" }])
 )
 
-const decline = Command.make("decline", { invitation_id: invitationArgument, yes: yesFlag }, ({ invitation_id, yes }) =>
-  reporting(
-    Effect.gen(function* () {
-      const output = yield* Output
-      const { client } = yield* (yield* Connection).authenticated
-      yield* confirm("The invitation will end. To join later you need a new one.", yes)
-      yield* output.waiting(
-        "Declining the invitation",
-        client.api.ownInvitations.decline({ params: { invitation_id } })
-      )
-      yield* output.note("The invitation is declined.")
-    })
-  )
+const decline = Command.make(
+  "decline",
+  { invitation_id: invitationArgument, yes: yesFlag },
+  ({ invitation_id: given, yes }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const api = yield* (yield* Connection).authenticated
+        const { client } = api
+        const invitation_id = yield* receivedInvitation(api, given)
+        yield* confirm("The invitation will end. To join later you need a new one.", yes)
+        yield* output.waiting(
+          "Declining the invitation",
+          client.api.ownInvitations.decline({ params: { invitation_id } })
+        )
+        yield* output.note("The invitation is declined.")
+      })
+    )
 ).pipe(
   Command.withDescription("Decline the invitation"),
-  Command.withExamples([{ command: "narthex invitation decline 0198f3d2-…" }])
+  Command.withExamples([{ command: "narthex invitation decline 0198f3d2" }])
 )
 
 export const invitation = Command.make("invitation").pipe(

@@ -1,35 +1,22 @@
 /** `narthex operation list|get|watch|cancel`: work on a project that takes time. */
-import { OperationAction, type OperationId, OperationStatus, type ProjectId, parseOperationId } from "@narthex/api"
+import { OperationAction, type OperationId, OperationStatus, type ProjectId } from "@narthex/api"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, isRecord, withBody } from "../connection/answers.ts"
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { follow, timeoutFlag, waitFlags, watch } from "../following/follow.ts"
 import { confirm } from "../input/confirm.ts"
-import {
-  given,
-  onlyBranchFlag,
-  onlyEndpointFlag,
-  partFlags,
-  pastedArgument,
-  projectFlag,
-  yesFlag
-} from "../input/flags.ts"
-import { branchNamed } from "../names/branches.ts"
+import { given, idArgument, onlyBranchFlag, onlyEndpointFlag, partFlags, projectFlag, yesFlag } from "../input/flags.ts"
+import { branchNamed, branchNames } from "../names/branches.ts"
 import { endpointNamed } from "../names/endpoints.ts"
+import { operationNamed } from "../names/operations.ts"
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { noteMore } from "../tables/noteMore.ts"
 import { operationFacts, operationRows } from "../tables/operations.ts"
 
-const operationArgument = pastedArgument("operation_id").pipe(
-  Argument.withDescription("The id of the operation"),
-  Argument.filterMap(
-    parseOperationId,
-    () => "Expected the id of an operation, a UUID; narthex operation list shows the ids"
-  )
-)
+const operationArgument = idArgument("operation_id", "operation", "narthex operation list")
 
 /** Only operations that fit all that are given. The branch has no default: without it the list is the project's. */
 const filterFlags = {
@@ -61,7 +48,7 @@ const list = Command.make(
             ...(Option.isSome(branch) ? { branch_id: yield* branchNamed(api, id, { name: branch.value }) } : {}),
             ...(Option.isSome(endpoint) ? { endpoint_id: yield* endpointNamed(api, id, endpoint.value) } : {})
           }
-          return yield* everyPage(
+          const listed = everyPage(
             "operations",
             (page) =>
               api.client.api.operations.list({
@@ -71,11 +58,12 @@ const list = Command.make(
               }),
             { limit, ...given("cursor", cursor) }
           )
+          return yield* Effect.all([listed, branchNames(api, id)], { concurrency: "unbounded" })
         })
-        const { body, value } = yield* output.waiting("Listing operations", asked)
+        const [{ body, value }, branches] = yield* output.waiting("Listing operations", asked)
         const filtered = [action, branch, endpoint, status].some(Option.isSome)
         const empty = filtered ? "No operation matches." : "There are no operations."
-        yield* output.answer({ body, table: operationRows(value), empty })
+        yield* output.answer({ body, table: operationRows(value, branches), empty })
         yield* noteMore(body)
       })
     )
@@ -95,7 +83,7 @@ const get = Command.make("get", { operation_id: operationArgument, project: proj
       const api = yield* (yield* Connection).authenticated
       const asked = Effect.gen(function* () {
         const { id } = yield* chooseProject(api, wanted.project)
-        return yield* read(api, id, wanted.operation_id)
+        return yield* read(api, id, yield* operationNamed(api, id, wanted.operation_id))
       })
       const { body, value } = yield* output.waiting("Reading the operation", asked)
       yield* output.answer({ body, table: operationFacts(value.operation) })
@@ -103,17 +91,19 @@ const get = Command.make("get", { operation_id: operationArgument, project: proj
   )
 ).pipe(
   Command.withDescription("Show an operation"),
-  Command.withExamples([{ command: "narthex operation get 0198f3d2-… --project shop" }])
+  Command.withExamples([{ command: "narthex operation get 0198f3d2 --project shop" }])
 )
 
 /** The operations with these ids; without ids, the unfinished ones among the newest of the project, the oldest first. */
 const unfinished = Effect.fnUntraced(function* (
   api: AuthenticatedApi,
   project_id: ProjectId,
-  ids: ReadonlyArray<OperationId>
+  ids: ReadonlyArray<string>
 ) {
   if (ids.length > 0) {
-    const found = yield* Effect.forEach(ids, (id) => read(api, project_id, id))
+    const found = yield* Effect.forEach(ids, (id) =>
+      Effect.flatMap(operationNamed(api, project_id, id), (operation_id) => read(api, project_id, operation_id))
+    )
     return found.map(({ value }) => value.operation)
   }
   const { operations } = yield* api.client.api.operations.list({ params: { project_id }, query: {} })
@@ -139,13 +129,17 @@ const watchCommand = Command.make(
         const operations = yield* output.waiting("Reading the operations", unfinished(api, id, operation_ids))
         if (operations.length === 0) return yield* output.note("No operation is unfinished.")
         yield* watch(api, operations, timeout)
-        const ended = yield* output.waiting(
+        const readAll = Effect.forEach(operations, (operation) => read(api, id, operation.id))
+        const [ended, branches] = yield* output.waiting(
           "Reading the operations",
-          Effect.forEach(operations, (operation) => read(api, id, operation.id))
+          Effect.all([readAll, branchNames(api, id)])
         )
         yield* output.answer({
           body: { operations: ended.map(({ body }) => (isRecord(body) ? body["operation"] : body)) },
-          table: operationRows(ended.map(({ value }) => value.operation))
+          table: operationRows(
+            ended.map(({ value }) => value.operation),
+            branches
+          )
         })
       })
     )
@@ -153,19 +147,20 @@ const watchCommand = Command.make(
   Command.withDescription("Wait until operations are over; without ids, every unfinished one of the project"),
   Command.withExamples([
     { command: "narthex operation watch --project shop" },
-    { command: "narthex operation watch 0198f3d2-… --timeout 10m" }
+    { command: "narthex operation watch 0198f3d2 --timeout 10m" }
   ])
 )
 
 const cancel = Command.make(
   "cancel",
   { operation_id: operationArgument, project: projectFlag, yes: yesFlag, ...waitFlags },
-  ({ operation_id, project, timeout, wait, yes }) =>
+  ({ operation_id: short, project, timeout, wait, yes }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
         const api = yield* (yield* Connection).authenticated
         const { id } = yield* chooseProject(api, project)
+        const operation_id = yield* operationNamed(api, id, short)
         yield* confirm(`The operation ${operation_id} will be stopped, and its change does not happen.`, yes)
         const params = { project_id: id, operation_id }
         const { body, value } = yield* output.waiting(
@@ -178,7 +173,7 @@ const cancel = Command.make(
     )
 ).pipe(
   Command.withDescription("Cancel an operation"),
-  Command.withExamples([{ command: "narthex operation cancel 0198f3d2-… --project shop --yes" }])
+  Command.withExamples([{ command: "narthex operation cancel 0198f3d2 --project shop --yes" }])
 )
 
 export const operation = Command.make("operation").pipe(

@@ -9,7 +9,7 @@ import { followChange } from "../following/followChange.ts"
 import { followDeletion } from "../following/followDeletion.ts"
 import { confirm } from "../input/confirm.ts"
 import { fittingArgument, given, pastedFlag, projectArgument, yesFlag } from "../input/flags.ts"
-import { chooseProject, projectNamed } from "../names/projects.ts"
+import { chooseProject, inShell, projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts, instant, rows } from "../output/table.ts"
@@ -88,8 +88,7 @@ const create = Command.make(
           )
         yield* followChange(api, created, table, { timeout, wait })
         const { project } = created.value
-        // A name that a shell would not take as one word is left to the id.
-        const called = /^\w[\w.-]*$/.test(project.name) ? project.name : project.id
+        const called = inShell(project.name, project.id)
         yield* output.note(`To connect: narthex psql ${called}, or narthex connection-string ${called}`)
       })
     )

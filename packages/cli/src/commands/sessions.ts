@@ -1,12 +1,12 @@
 /** `narthex session list|end`: where a person is signed in. Both need a person's session (docs/design/cli.md C27). */
-import { parseSessionId } from "@narthex/api"
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { pastedArgument, yesFlag } from "../input/flags.ts"
+import { idArgument, yesFlag } from "../input/flags.ts"
 import { openFlag, orInConsole } from "../login/consolePage.ts"
+import { type Kind, resolve } from "../names/resolve.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, rows } from "../output/table.ts"
@@ -44,25 +44,25 @@ const list = Command.make("list", { open: openFlag }, ({ open }) =>
   Command.withExamples([{ command: "narthex session list --open" }])
 )
 
+const kind: Kind = { one: "session", many: "sessions", list: "narthex session list" }
+
 const end = Command.make(
   "end",
   {
-    session_id: pastedArgument("session_id").pipe(
-      Argument.withDescription("The id of the session"),
-      Argument.filterMap(parseSessionId, () => "Expected the id of a session; narthex session list shows the ids")
-    ),
+    session_id: idArgument("session_id", "session", "narthex session list"),
     open: openFlag,
     yes: yesFlag
   },
-  ({ open, session_id, yes }) =>
+  ({ open, session_id: name, yes }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
         const api = yield* (yield* Connection).authenticated
         const call = Effect.gen(function* () {
           const { sessions } = yield* api.client.api.auth.sessions()
-          const own = sessions.find(({ id }) => id === session_id)?.current === true
-          yield* confirm(`The session ends${own ? ", and with it the credential of this command" : ""}.`, yes)
+          const objects = sessions.map(({ current, id }) => ({ id, names: [], current }))
+          const { current, id: session_id } = yield* resolve(kind, { name }, { objects, complete: true })
+          yield* confirm(`The session ends${current ? ", and with it the credential of this command" : ""}.`, yes)
           yield* output.waiting("Ending the session", api.client.api.auth.endSession({ params: { session_id } }))
           yield* output.note("The session is ended.")
         })
@@ -71,7 +71,7 @@ const end = Command.make(
     )
 ).pipe(
   Command.withDescription("End a session; needs a person's session"),
-  Command.withExamples([{ command: "narthex session end 0198f3d2-… --yes" }])
+  Command.withExamples([{ command: "narthex session end 0198f3d2 --yes" }])
 )
 
 export const session = Command.make("session").pipe(

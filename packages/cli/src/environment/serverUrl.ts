@@ -12,6 +12,10 @@ export const readServerUrl = (text: string, from: string): Result.Result<string,
     url.password === "" &&
     url.search === "" &&
     url.hash === ""
+  if (fine && /\/v1\/*$/.test(url.pathname))
+    return Result.fail(
+      new UsageMistake({ message: `${from} ends with /v1, which the calls add.`, hint: "leave out /v1" })
+    )
   return fine
     ? Result.succeed(url.href.replace(/\/+$/, ""))
     : Result.fail(

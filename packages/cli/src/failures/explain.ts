@@ -46,7 +46,7 @@ export const explain = (failure: CommandFailure): Explanation => {
       return local(
         "unexpected_response",
         "The server's response is not what this version of narthex expects.",
-        "update narthex; --log-level debug shows the difference"
+        "check that NARTHEX_URL is the address of the API, or update narthex; --log-level debug shows the difference"
       )
     case "NotSignedIn":
       return local("not_signed_in", failure.message, failure.hint)
@@ -68,12 +68,27 @@ export const explain = (failure: CommandFailure): Explanation => {
     }
     case "NotFiltered":
       return local("not_filtered", failure.message, "the call is made; without --jq, -o json prints the whole answer")
+    case "OtherProblem":
+      return failure.code === "unknown"
+        ? notTheApi(failure.status)
+        : refusal({ ...failure, message: failure.detail ?? failure.title }, encoded(failure))
     case "StreamRefused":
+      if (failure.code === "unknown" || failure.code === "not_an_event_stream") return notTheApi(failure.status)
       return refusal({ ...failure, message: failure.message }, { ...failure })
     default:
       return refusal({ ...failure, message: failure.detail ?? failure.title }, encoded(failure))
   }
 }
+
+/** An answer that is not a problem of the API: of a balancer before it, or of another server at a wrong address. */
+const notTheApi = (status: number): Explanation =>
+  local(
+    "not_the_api",
+    `The server's response with status ${status} is not one of the Narthex API.`,
+    status >= 500
+      ? "run the command again in a moment; if it stays, check that NARTHEX_URL is the address of the API"
+      : "check that NARTHEX_URL is the address of the API; narthex context list shows that of each context"
+  )
 
 /**
  * A failure that the API did not report. Its code is part of the JSON alone: for people the exit code and the sentence
@@ -96,6 +111,7 @@ const exits = {
   unreachable: "failed",
   unreadable_response: "failed",
   unexpected_response: "failed",
+  not_the_api: "failed",
   credentials_file: "failed",
   no_such_context: "failed",
   login_ended: "failed",

@@ -2,17 +2,21 @@
 import type { CliError } from "effect/cli"
 import { type Explanation, local } from "./explain.ts"
 
-/** `path`: the words of the command, `narthex` first. `errors` are not empty. */
+/**
+ * `path`: the words of the command, `narthex` first. `errors` are not empty. `fields`: what `--json` of the command chooses
+ * from, as far as it is known.
+ */
 export const explainUsage = (
   path: ReadonlyArray<string>,
-  errors: ReadonlyArray<CliError.NonShowHelpErrors>
+  errors: ReadonlyArray<CliError.NonShowHelpErrors>,
+  fields: ReadonlyArray<string>
 ): Explanation => {
   const command = path.join(" ")
   const near = [...new Set(errors.flatMap(suggestionsOf))]
   const help = `${command} --help shows the usage`
   return local(
     "usage",
-    [...new Set(errors.map((error) => sentenceOf(error, command)))].join(" "),
+    [...new Set(errors.map((error) => sentenceOf(error, command, fields)))].join(" "),
     near.length === 0 ? help : `did you mean ${near.join(" or ")}? ${help}`
   )
 }
@@ -20,7 +24,7 @@ export const explainUsage = (
 const suggestionsOf = (error: CliError.NonShowHelpErrors): ReadonlyArray<string> =>
   error._tag === "UnrecognizedOption" || error._tag === "UnknownSubcommand" ? error.suggestions : []
 
-const sentenceOf = (error: CliError.NonShowHelpErrors, command: string): string => {
+const sentenceOf = (error: CliError.NonShowHelpErrors, command: string, fields: ReadonlyArray<string>): string => {
   switch (error._tag) {
     case "UnrecognizedOption":
       return `${command} has no flag ${error.option}.`
@@ -35,6 +39,8 @@ const sentenceOf = (error: CliError.NonShowHelpErrors, command: string): string 
         .map((value) => JSON.stringify(value))
         .join(", ")}.`
     case "InvalidValue": {
+      if (error.option === "json" && fields.length > 0)
+        return `--json needs the names of fields, separated by commas. ${command} has ${fields.join(", ")}.`
       const name = error.kind === "argument" ? `<${error.option}>` : `--${error.option}`
       const found = error.value === "" ? `${name} has no value.` : `${name} cannot be ${JSON.stringify(error.value)}.`
       return `${found} ${ended(expectation(error.expected))}`

@@ -102,7 +102,10 @@ export const watch = Effect.fn("watch")(function* (
   yield* output.note(`Done after ${seconds((yield* Clock.currentTimeMillis) - begun)}.`)
 })
 
+/** An action in words. */
+export const inWords = (action: string): string => action.replaceAll("_", " ")
+
 const described = ({ action, error, status }: Operation): string =>
-  `${action} ${status}${error === null ? "" : `: ${error.replace(/\.$/, "")}`}`
+  `${inWords(action)} ${status}${error === null ? "" : `: ${error.replace(/\.$/, "")}`}`
 
 const seconds = (millis: number): string => `${(millis / 1000).toFixed(1)} s`

@@ -10,7 +10,7 @@ import type { AuthenticatedApi } from "../connection/Connection.ts"
 import { Stopped } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
 import { sentence } from "../output/table.ts"
-import type { Operation, Waiting } from "./follow.ts"
+import { inWords, type Operation, type Waiting } from "./follow.ts"
 
 interface Deleted {
   readonly body: unknown
@@ -77,7 +77,9 @@ const collect = Effect.fnUntraced(function* (ends: Queue.Dequeue<End>, operation
     const operation = awaited.get(id)
     awaited.delete(id)
     if (operation !== undefined && status !== "finished" && status !== "skipped")
-      return yield* new Stopped({ message: `The project is deleted, but ${operation.action} ended as ${status}.` })
+      return yield* new Stopped({
+        message: `The project is deleted, but ${inWords(operation.action)} ended as ${status}.`
+      })
   }
 })
 

@@ -5,6 +5,7 @@
 import { optionalNullable, SuspendTimeout, TtlSeconds } from "@narthex/api"
 import { Effect, Option, Result, Schema, SchemaIssue } from "effect"
 import { Argument, CliError, Flag } from "effect/cli"
+import { mayBeUuid } from "./shortId.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
@@ -43,6 +44,13 @@ export const pastedArgument = (name: string): Argument.Argument<string> =>
 
 /** The same for a flag. */
 export const pastedFlag = (name: string): Flag.Flag<string> => Flag.map(Flag.String(name), (text) => text.trim())
+
+/** The id of something that has no name: a UUID, its beginning, or the form of a narrow table. */
+export const idArgument = (name: string, what: string, list: string): Argument.Argument<string> =>
+  pastedArgument(name).pipe(
+    Argument.withDescription(`The id of the ${what}, or its beginning`),
+    Argument.filter(mayBeUuid, () => `Expected the id of the ${what}, a UUID; ${list} shows the ids`)
+  )
 
 const aProjectFlag = (description: string) =>
   pastedFlag("project").pipe(

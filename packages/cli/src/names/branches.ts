@@ -3,6 +3,7 @@ import { type BranchId, type ProjectId, parseBranchId } from "@narthex/api"
 import { Effect, Option } from "effect"
 import { withBody } from "../connection/answers.ts"
 import type { AuthenticatedApi } from "../connection/Connection.ts"
+import { Output } from "../output/Output.ts"
 import type { ChosenProject } from "./projects.ts"
 import { type Kind, objectsOf, resolve, type Wanted } from "./resolve.ts"
 
@@ -33,6 +34,18 @@ export const branchNamed = Effect.fnUntraced(function* (
 const named = Effect.fnUntraced(function* (api: AuthenticatedApi, project_id: ProjectId, wanted: Wanted) {
   return yield* resolve(branches, wanted, yield* branchesOf(api, project_id))
 })
+
+/**
+ * The names of the project's branches by their ids, for a table. Empty where a format prints ids, and for a key that may not
+ * list branches.
+ */
+export const branchNames = Effect.fnUntraced(function* (api: AuthenticatedApi, project_id: ProjectId) {
+  const printsTable = yield* (yield* Output).printsTable
+  const listed = printsTable ? Effect.orElseSucceed(branchesOf(api, project_id), () => none) : Effect.succeed(none)
+  return new Map((yield* listed).objects.map(({ branch }) => [branch.id, branch.name]))
+})
+
+const none = { objects: [] }
 
 /** The branches of the project, for looking up names. */
 export const branchesOf = ({ client }: AuthenticatedApi, project_id: ProjectId) =>

@@ -7,6 +7,7 @@ import { type Kind, objectsOf, resolve } from "./resolve.ts"
 
 const members: Kind = { one: "member", many: "members", list: "narthex member list" }
 const invitations: Kind = { one: "invitation", many: "invitations", list: "narthex invitation list --sent" }
+const received: Kind = { ...invitations, list: "narthex invitation list" }
 const keys: Kind = { one: "key", many: "keys", list: "narthex api-key list" }
 
 /** An address in the spelling of the API, which has invitations in it; other text without white space around it. */
@@ -36,6 +37,18 @@ export const invitationNamed = Effect.fnUntraced(function* ({ client }: Authenti
   )
   const open = listed.objects.filter(({ status }) => status === "pending" || status === "expired")
   return (yield* resolve(invitations, { name: spelled(name) }, { ...listed, objects: open })).id
+})
+
+/** The id of the invitation that the caller has received. */
+export const receivedInvitation = Effect.fnUntraced(function* ({ client }: AuthenticatedApi, name: string) {
+  const id = parseInvitationId(name)
+  if (Option.isSome(id)) return id.value
+  const listed = objectsOf(
+    "invitations",
+    (query) => client.api.ownInvitations.list({ query, ...withBody }),
+    (invitation) => ({ id: invitation.id, names: [] })
+  )
+  return (yield* resolve(received, { name }, yield* listed)).id
 })
 
 /** The id of the key with this name. */

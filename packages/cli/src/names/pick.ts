@@ -1,4 +1,5 @@
-/** Chooses an object by its name. A name need not be unique, and a wrong one gets suggestions. Pure. */
+/** Chooses an object by its name or a shortened id. A name need not be unique, and a wrong one gets suggestions. Pure. */
+import { isShortFor } from "../input/shortId.ts"
 
 export interface Nameable {
   readonly id: string
@@ -8,16 +9,21 @@ export interface Nameable {
 
 export type Picked<A> =
   | { readonly _tag: "Found"; readonly found: A }
-  | { readonly _tag: "Ambiguous"; readonly candidates: ReadonlyArray<A> }
+  | { readonly _tag: "Ambiguous"; readonly by: "name" | "id"; readonly candidates: ReadonlyArray<A> }
   /** `near`: names of existing objects that resemble the wanted one, at most three. */
   | { readonly _tag: "Unknown"; readonly near: ReadonlyArray<string> }
 
-/** The object with exactly this name. Letter case counts, because names that differ in case alone are different. */
+/**
+ * The object with exactly this name, else the one whose id is shortened to this. Letter case counts, because names that
+ * differ in case alone are different.
+ */
 export const pick = <A extends Nameable>(wanted: string, objects: ReadonlyArray<A>): Picked<A> => {
-  const candidates = objects.filter(({ names }) => names.includes(wanted))
+  const named = objects.filter(({ names }) => names.includes(wanted))
+  const by = named.length > 0 ? "name" : "id"
+  const candidates = by === "name" ? named : objects.filter(({ id }) => isShortFor(wanted, id))
   const [found, ...others] = candidates
   if (found === undefined) return { _tag: "Unknown", near: near(wanted, objects) }
-  return others.length === 0 ? { _tag: "Found", found } : { _tag: "Ambiguous", candidates }
+  return others.length === 0 ? { _tag: "Found", found } : { _tag: "Ambiguous", by, candidates }
 }
 
 const mostSuggestions = 3

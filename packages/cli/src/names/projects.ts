@@ -40,6 +40,9 @@ export const projectNamed = Effect.fnUntraced(function* ({ client }: Authenticat
   return (yield* resolve(projects, wanted, yield* listed)).id
 })
 
+/** How a command that is shown names the project: its name, or its id if a shell would not take the name as one word. */
+export const inShell = (name: string, id: ProjectId): string => (/^\w[\w.-]*$/.test(name) ? name : id)
+
 type Default = Wanted & { readonly branch: Wanted | undefined }
 
 const only = (wanted: Wanted): Default => ({ ...wanted, branch: undefined })

@@ -1,5 +1,5 @@
 /**
- * Finds the object that a name means, in the lists of the API (docs/design/cli.md C21). The search is bounded: in an
+ * Finds the object that a name or a shortened id means, in the lists of the API (docs/design/cli.md C21). The search is bounded: in an
  * organization with more objects, only an id is certain.
  */
 import { Effect } from "effect"
@@ -34,6 +34,13 @@ export interface Objects<A> {
   readonly complete: boolean
 }
 
+const mostCandidates = 10
+
+const listed = (ids: ReadonlyArray<string>): string => {
+  const more = ids.length - mostCandidates
+  return more > 0 ? `${ids.slice(0, mostCandidates).join(", ")} and ${more} more` : ids.join(", ")
+}
+
 /** Fails with the candidates of an ambiguous name, and with suggestions for an unknown one. */
 export const resolve = <A extends Nameable>(
   kind: Kind,
@@ -42,13 +49,15 @@ export const resolve = <A extends Nameable>(
 ): Effect.Effect<A, Stopped> => {
   const source = from === undefined ? "" : ` (from ${from})`
   const picked = pick(name, objects)
-  if (picked._tag === "Ambiguous")
+  if (picked._tag === "Ambiguous") {
+    const what = picked.by === "name" ? "are called" : "have an id that fits"
     return Effect.fail(
       new Stopped({
-        message: `Several ${kind.many} are called "${name}"${source}: ${picked.candidates.map(({ id }) => id).join(", ")}.`,
-        hint: `name the ${kind.one} by its id; ${kind.list} shows more about each`
+        message: `Several ${kind.many} ${what} "${name}"${source}: ${listed(picked.candidates.map(({ id }) => id))}.`,
+        hint: `name the ${kind.one} by its ${picked.by === "name" ? "id" : "whole id"}; ${kind.list} shows more about each`
       })
     )
+  }
   if (!complete)
     return Effect.fail(
       new Stopped({

@@ -31,6 +31,8 @@ export class Output extends Context.Service<
   Output,
   {
     readonly answer: (answer: Answer) => Effect.Effect<void, NotFiltered, NeedsFormat>
+    /** Whether an answer is printed as a table, and not in a format. */
+    readonly printsTable: Effect.Effect<boolean, never, NeedsFormat>
     /**
      * One item of a stream: a line of JSON, a document of YAML, a line of text. `row`: the line of a terminal, which is
      * cut to its width.
@@ -74,7 +76,7 @@ export class Output extends Context.Service<
 
       const warn = (sentence: string) => Console.error(`${paint(33, "warning:")} ${printable(sentence)}`)
 
-      /** `--json` chooses members, and JSON unless the format is YAML. `--jq` is JSON in any format. */
+      /** `--json` chooses fields, and JSON unless the format is YAML. `--jq` is JSON in any format. */
       const chosen = Effect.gen(function* () {
         const fields = yield* JsonFields
         const filter = yield* JqFilter
@@ -93,12 +95,12 @@ export class Output extends Context.Service<
         if (lines.length > 0) yield* foreign(lines.join("\n"))
       })
 
-      /** The members that the user chose. A member that no item has is `null`, with a warning. */
+      /** The fields that the user chose. A field that no item has is `null`, with a warning. */
       const selected = Effect.fnUntraced(function* (body: unknown, fields: ReadonlyArray<string>) {
         if (fields.length === 0) return body
         const { known, missing, value } = selectFields(body, fields)
         if (missing.length > 0)
-          yield* warn(`The answer has no field ${missing.join(", ")}. It has ${known.join(", ")}.`)
+          yield* warn(`The response has no field ${missing.join(", ")}. It has ${known.join(", ")}.`)
         return value
       })
 
@@ -113,6 +115,7 @@ export class Output extends Context.Service<
           if (table._tag === "Raw") return yield* foreign(table.text)
           yield* Effect.provideService(printTable(table, empty), Stdio.Stdio, stdio)
         }),
+        printsTable: Effect.map(chosen, ({ format }) => format === "table"),
         item: Effect.fnUntraced(function* ({ body, line, row }) {
           const { fields, filter, format } = yield* chosen
           if (format === "table") {

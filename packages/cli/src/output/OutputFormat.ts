@@ -17,11 +17,11 @@ export const OutputFormat = GlobalFlag.Setting("output")({
   )
 })
 
-/** The members of `--json id,name`. Empty: all of them. */
+/** The fields of `--json id,name`. Empty: all of them. */
 export const JsonFields = GlobalFlag.Setting("json")({
   flag: Flag.String("json").pipe(
     Flag.withMetavar("fields"),
-    Flag.withDescription("Print only these members as JSON, for example id,name"),
+    Flag.withDescription("Print only these fields as JSON, for example id,name; without a value, a list of them"),
     Flag.map((text) =>
       text
         .split(",")
@@ -30,7 +30,7 @@ export const JsonFields = GlobalFlag.Setting("json")({
     ),
     Flag.filter(
       (fields) => fields.length > 0,
-      () => "Expected the names of members, separated by commas"
+      () => "Expected the names of fields, separated by commas"
     ),
     Flag.withDefault([])
   )
@@ -50,5 +50,7 @@ export const formatOf = (args: ReadonlyArray<string>): Format => {
   })
   const format = formats.find((known) => known === chosen.at(-1))
   if (format !== undefined && format !== "table") return format
-  return flags.some((arg) => /^--(?:json|jq)(?:=|$)/.test(arg)) ? "json" : "table"
+  // A person who types --json alone reads which fields there are.
+  const alone = flags.some((arg, index) => arg === "--json" && /^(?:-|$)/.test(flags[index + 1] ?? ""))
+  return !alone && flags.some((arg) => /^--(?:json|jq)(?:=|$)/.test(arg)) ? "json" : "table"
 }

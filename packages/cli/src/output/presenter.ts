@@ -8,6 +8,7 @@ import { explainUsage } from "../failures/explainUsage.ts"
 import { failureText } from "./failureText.ts"
 import { formatOf } from "./OutputFormat.ts"
 import { renderHelp } from "./renderHelp.ts"
+import { responseFields } from "./responseFields.ts"
 import { ScreenColumns } from "./ScreenColumns.ts"
 
 /** `args`: the arguments of the run, for the format of a usage error. */
@@ -26,7 +27,7 @@ export const presenter = (args: ReadonlyArray<string>) =>
             }
             case "InvalidInvocation": {
               const colour = canColor && (yield* Context.get(context, Stdio.Stdio).stderrIsTerminal)
-              const explanation = explainUsage(event.commandPath, event.errors)
+              const explanation = explainUsage(event.commandPath, event.errors, responseFields(event.commandPath))
               return yield* Console.error(failureText(explanation, formatOf(args), colour))
             }
             case "Version":

@@ -78,7 +78,7 @@ export const scopeText = (scope: Scope): string => {
 }
 
 /** Control characters, and those that change the direction of text. */
-const unsafe = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+const unsafe = /[\p{Cc}\p{Bidi_Control}]/gu
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 

@@ -11,12 +11,13 @@ const suspendText = (seconds: number): string => {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
 }
 
-export const endpointRows = (endpoints: ReadonlyArray<Endpoint>) =>
+/** `branches`: names by id. */
+export const endpointRows = (endpoints: ReadonlyArray<Endpoint>, branches: ReadonlyMap<string, string>) =>
   rows(
     ["id", "branch", "type", "state", "disabled", "suspends after", "last active"],
     ...endpoints.map((endpoint) => [
       endpoint.id,
-      endpoint.branch_id,
+      branches.get(endpoint.branch_id) ?? endpoint.branch_id,
       endpoint.type,
       stateText(endpoint),
       yesNo(endpoint.disabled),

@@ -1,6 +1,7 @@
 /** The text of an event, for a cell or a line. */
 import type { Envelope } from "@narthex/api"
 import { DateTime } from "effect"
+import { inWords } from "../following/follow.ts"
 import type { EventNames } from "../names/eventNames.ts"
 import { cutMiddle } from "../output/textWidth.ts"
 
@@ -45,7 +46,7 @@ export const makeEventLines = () => {
     if (operation === undefined)
       return [timeOf(event.at), where, event.type, JSON.stringify(event.data)].flat().join("  ")
     const { action, id, status } = operation
-    const what = [action.replaceAll("_", " "), branch ?? []].flat().join(" ")
+    const what = [inWords(action), branch ?? []].flat().join(" ")
     const took = tookOf(id, status, DateTime.toEpochMillis(event.at))
     return [timeOf(event.at), where, what, `${status}${took}`].flat().join("  ")
   }

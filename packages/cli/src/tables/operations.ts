@@ -13,7 +13,8 @@ const duration = ({ finished_at, started_at }: Operation): string | null =>
 
 const initiator = ({ initiator: { id, name, type } }: Operation): string => name ?? id ?? type
 
-export const operationRows = (operations: ReadonlyArray<Operation>) =>
+/** `branches`: names by id. A branch that is gone has its id. */
+export const operationRows = (operations: ReadonlyArray<Operation>, branches: ReadonlyMap<string, string>) =>
   rows(
     ["id", "action", "status", "took", "branch", "created", "by", "error"],
     ...operations.map((operation) => [
@@ -21,7 +22,7 @@ export const operationRows = (operations: ReadonlyArray<Operation>) =>
       operation.action,
       operation.status,
       duration(operation),
-      operation.branch_id,
+      operation.branch_id === null ? null : (branches.get(operation.branch_id) ?? operation.branch_id),
       instant(operation.created_at),
       initiator(operation),
       operation.error

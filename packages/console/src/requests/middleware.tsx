@@ -50,7 +50,8 @@ const isReading = ({ method, url }: Request) =>
 
 export const layerMiddleware = HttpRouter.middleware(
   Effect.gen(function* () {
-    const { console_token, origin, secure, trusted_hops } = yield* ConsoleSettings
+    const settings = yield* ConsoleSettings
+    const { console_token, origin, secure, trusted_hops } = settings
     const token = console_token === null ? undefined : Redacted.value(console_token)
     const headers = securityHeaders(secure)
 
@@ -69,7 +70,7 @@ export const layerMiddleware = HttpRouter.middleware(
             Effect.gen(function* () {
               const [answer] = yield* HttpServerError.causeResponse(cause)
               if (Cause.hasInterrupts(cause)) return yield* Effect.failCause(cause)
-              if (answer.status === 404) return missing(request, cookieName("session", secure) in request.cookies)
+              if (answer.status === 404) return missing(request, cookieName("session", settings) in request.cookies)
               yield* Effect.logError("A page failed", cause)
               return broken(request)
             })

@@ -64,7 +64,7 @@ const attemptNamed = (state: string | null): string => /^[\w-]{43}$/.exec(state 
 const mostAttempts = 5
 
 const begin = Effect.gen(function* () {
-  const { secure } = yield* ConsoleSettings
+  const settings = yield* ConsoleSettings
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const { provider = "" } = yield* HttpRouter.params
   const to = returnPath(new URLSearchParams(queryOf(url)).get("return_to"))
@@ -73,9 +73,9 @@ const begin = Effect.gen(function* () {
   const value = yield* (yield* SealedCookies).seal("sign-in", { ...attempt }, until)
   const others = yield* presentedAttempts
   const superfluous = others.slice(0, Math.max(0, others.length - mostAttempts + 1))
-  const response = superfluous.reduce((so, other) => withoutCookie(so, "sign-in", secure, other), seeOther(location))
+  const response = superfluous.reduce((so, other) => withoutCookie(so, "sign-in", settings, other), seeOther(location))
   const seconds = attemptLifetimeMillis / 1000
-  return withCookie(response, { purpose: "sign-in", attempt: attemptNamed(attempt.state), value, seconds, secure })
+  return withCookie(response, { purpose: "sign-in", attempt: attemptNamed(attempt.state), value, seconds, settings })
 }).pipe(Effect.catchTags({ SignInFailed: failed, UnknownProvider: () => Effect.succeed(notFoundPage(false)) }))
 
 const attemptOf = Effect.fnUntraced(function* (name: string) {
@@ -106,7 +106,7 @@ const refusedAtTheApi = (refusal: ApiRefused) =>
 
 /** Each sign-in makes a new session id, so that an id planted before the sign-in is worthless (session fixation). */
 const finish = Effect.gen(function* () {
-  const { secure } = yield* ConsoleSettings
+  const settings = yield* ConsoleSettings
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const name = attemptNamed(new URLSearchParams(queryOf(url)).get("state"))
   const found = yield* attemptOf(name)
@@ -129,7 +129,7 @@ const finish = Effect.gen(function* () {
       ApiUnreachable: (failure) => Effect.succeed(pageRefusals.failed(failure))
     })
   )
-  return withoutCookie(yield* answered, "sign-in", secure, name)
+  return withoutCookie(yield* answered, "sign-in", settings, name)
 })
 
 /** The members of a provider's answer (RFC 6749 §4.1.2, RFC 9207). Other members would put facts about a person in an address. */

@@ -45,14 +45,14 @@ export const currentSession = Effect.gen(function* () {
 })
 
 export const withSession = Effect.fnUntraced(function* (response: Response, session: ConsoleSession) {
-  const { secure } = yield* ConsoleSettings
+  const settings = yield* ConsoleSettings
   const value = yield* (yield* SealedCookies).seal("session", toCookie(session), session.refresh_until)
   const seconds = (session.refresh_until - (yield* Clock.currentTimeMillis)) / 1000
-  return withCookie(response, { purpose: "session", value, seconds, secure })
+  return withCookie(response, { purpose: "session", value, seconds, settings })
 })
 
 export const withoutSession = (response: Response) =>
-  Effect.map(ConsoleSettings, ({ secure }) => withoutCookie(response, "session", secure))
+  Effect.map(ConsoleSettings, (settings) => withoutCookie(response, "session", settings))
 
 const isOver = refusedWith("unauthenticated", "invalid_token", "sign_in_required")
 const isStale = refusedWith("token_expired", "not_a_member")

@@ -38,6 +38,11 @@ export class Browser {
     return { url, status: response.status, headers: response.headers, text: await response.text() }
   }
 
+  /** The name of the cookie of a session over plain http. */
+  get session() {
+    return `narthex-${new URL(this.origin).port}`
+  }
+
   get cookieHeader() {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
   }

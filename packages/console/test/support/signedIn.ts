@@ -30,7 +30,7 @@ export const browserOf = Effect.fnUntraced(function* (
   person: Someone,
   more: Partial<CookieContent> & { readonly cookie?: string } = {}
 ) {
-  const { cookie = "narthex", ...content } = more
+  const { cookie, ...content } = more
   const { client, org, token } = person
   const now = Date.now()
   sessions += 1
@@ -44,7 +44,7 @@ export const browserOf = Effect.fnUntraced(function* (
     ...content
   }
   const browser = new Browser(yield* consoleUrl)
-  browser.cookies.set(cookie, yield* sealed(session))
+  browser.cookies.set(cookie ?? browser.session, yield* sealed(session))
   return { browser, client, person, org, session, home: `/orgs/${org}` }
 })
 

@@ -14,6 +14,7 @@ import { answerWith } from "./CachedPage.ts"
 export const guideNames = [
   "first-call",
   "connecting",
+  "not-offered",
   "waiting",
   "errors",
   "idempotency",

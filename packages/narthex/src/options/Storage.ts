@@ -5,10 +5,11 @@
  */
 import type { NarthexError } from "@narthex/api"
 import { layerMemoryPorts, type StorageError } from "@narthex/core"
-import { Effect, Layer, Redacted } from "effect"
+import type { readConnectionUrl } from "@narthex/postgres"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { invalidOptions } from "../failures/failures.ts"
 import { expecting, objectOf, optional, problemOf, text, wholeFrom1 } from "../failures/forms.ts"
-import { postgresFailure, problemOfUrl } from "./postgresFailure.ts"
+import { postgresFailure } from "./postgresFailure.ts"
 
 /** The ports that a storage provides. Their suites are in `@narthex/core/testing`. */
 export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
@@ -51,14 +52,16 @@ const optionsForm = objectOf<PostgresOptions>({
 })
 const urlForm = expecting("the URL of a Postgres database", (it) => typeof it === "string")
 
-const problemIn = (url: string, options: PostgresOptions) => {
+const problemIn = (url: string, options: PostgresOptions, read: typeof readConnectionUrl) => {
   const problem = problemOf("storage", url, urlForm) ?? problemOf("storage", options, optionsForm)
-  const { listenUrl = "off" } = problem === undefined ? options : {}
-  return (
-    problem ??
-    problemOfUrl("storage", url) ??
-    (listenUrl === "off" ? undefined : problemOfUrl("storage.listenUrl", listenUrl))
-  )
+  if (problem !== undefined) return problem
+  const urls = [["storage", url] as const, ["storage.listenUrl", options.listenUrl ?? "off"] as const]
+  return urls
+    .filter(([, given]) => given !== "off")
+    .map(([option, given]) =>
+      Result.match(read(given), { onFailure: (why) => `${option}: ${why}`, onSuccess: () => undefined })
+    )
+    .find((found) => found !== undefined)
 }
 
 /** The identity of a database: its name, and when its server started. */
@@ -107,11 +110,11 @@ export const postgres = (url: string, options: PostgresOptions = {}): Storage =>
   durable: true,
   layer: Layer.unwrap(
     Effect.gen(function* () {
-      const problem = problemIn(url, options)
-      if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
-      const { Database, migrate, PostgresStorage, whyUnusable } = yield* Effect.promise(
+      const { Database, migrate, PostgresStorage, readConnectionUrl, whyUnusable } = yield* Effect.promise(
         () => import("@narthex/postgres")
       )
+      const problem = problemIn(url, options, readConnectionUrl)
+      if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
       const { applicationName = "narthex", listenUrl, maxConnections = 20 } = options
       const listening =
         listenUrl === undefined ? {} : { listenUrl: listenUrl === "off" ? ("off" as const) : Redacted.make(listenUrl) }

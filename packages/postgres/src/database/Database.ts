@@ -2,7 +2,8 @@
  * Statements, transactions and notifications of Postgres. This service alone uses the driver; stores know SQL only. Why
  * the driver is `@effect/sql-pg`: docs/adr/0001-postgres-driver.md.
  *
- * `Database` stops at rows: it maps nothing to models, builds no queries and repeats no single statement.
+ * `Database` stops at rows: it maps nothing to models, builds no queries, and repeats a single statement only where its
+ * server refused it as read-only.
  *
  * Parameters: strings are sent untyped, so Postgres reads them as the type that the statement expects (uuid,
  * timestamptz as ISO text, bigint, jsonb as JSON text). Numbers, booleans, `Date`, bytes and flat arrays of these
@@ -19,7 +20,18 @@
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { StorageError, type TransactionRefused } from "@narthex/core"
-import { Context, Effect, Layer, Predicate, Redacted, References, type Scope, Stream, type Tracer } from "effect"
+import {
+  Context,
+  Effect,
+  Layer,
+  Predicate,
+  Redacted,
+  References,
+  Result,
+  type Scope,
+  Stream,
+  type Tracer
+} from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { attemptOn, HostStatementFailed } from "../driver/Attempt.ts"
 import type { ConnectionUse } from "../driver/countingUse.ts"
@@ -28,10 +40,11 @@ import { type Pipeline, pipelining } from "../driver/pipelining.ts"
 import { transacting } from "../driver/transacting.ts"
 import { types } from "../driver/values.ts"
 import { joining } from "../host/joining.ts"
+import { readConnectionUrl } from "./connectionUrl.ts"
 import { defaultSessionLimits, parametersOf, type SessionLimits, settingLocally } from "./SessionLimits.ts"
 
 export interface DatabaseOptions {
-  /** `postgresql://…`; a Unix socket is `postgresql:///name?host=/directory&user=…`. */
+  /** `postgresql://…` with one host; a Unix socket is `postgresql:///name?host=/directory&user=…`, as libpq reads it. */
   readonly url: Redacted.Redacted<string>
   /** The most connections for statements and transactions. Each of four pipelines and each `listen` opens one more. */
   readonly maxConnections: number
@@ -51,7 +64,8 @@ export class Database extends Context.Service<
     /**
      * The rows of one statement with positional parameters `$1…`. Inside `transaction` it runs on that connection,
      * outside in a transaction of its own. Interruption cancels it on the server, and so does the limit of 30 seconds.
-     * A lock that is not granted within 15 seconds fails it (`SessionLimits`).
+     * A lock that is not granted within 15 seconds fails it (`SessionLimits`). A session whose server became read-only leaves
+     * the pool, and the statement runs again on another one, five times in all.
      * `operation` names the caller in spans and errors. `Row` is the caller's claim about the statement and is not
      * checked: keep the two next to each other.
      *
@@ -70,8 +84,8 @@ export class Database extends Context.Service<
      * nothing. Inside another transaction it joins that one. A failed statement inside fails the whole, even when
      * caught.
      *
-     * When the server ends the transaction because of a deadlock or a serialization failure, the outermost call runs
-     * `work` again from the start, five times in all. Repeating is safe as long as `work` changes nothing but this
+     * When the server ends the transaction because of a deadlock or a serialization failure, or changes nothing because it is
+     * read-only since a fail-over, the outermost call runs `work` again from the start, five times in all. Repeating is safe as long as `work` changes nothing but this
      * database: the server has undone every change of the previous run, and what `work` collects (events, for example)
      * must be created inside it. A lost connection is not retried.
      */
@@ -139,20 +153,24 @@ const spanned =
     )
 
 /** Checked here because the driver's error for a malformed URL contains the password, and errors are logged. */
-const parsable = (url: Redacted.Redacted<string>) =>
-  URL.canParse(Redacted.value(url))
-    ? Effect.succeed(url)
-    : Effect.fail(failing("Database.layer")(new Error("The database URL is malformed.")))
+const readable = (url: Redacted.Redacted<string>) =>
+  Effect.fromResult(
+    Result.mapBoth(readConnectionUrl(Redacted.value(url)), {
+      onSuccess: (text) => Redacted.make(text),
+      onFailure: (reason) => failing("Database.layer")(new Error(reason))
+    })
+  )
 
 const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], StorageError, Scope.Scope> =>
   Effect.gen(function* () {
     const session = {
-      url: yield* parsable(options.url),
+      url: yield* readable(options.url),
       applicationName: options.applicationName,
       keepAlive: "30 seconds",
       types
     } as const
-    const { limits = defaultSessionLimits, listenUrl = session.url } = options
+    const { limits = defaultSessionLimits } = options
+    const listenUrl = options.listenUrl === "off" ? "off" : yield* readable(options.listenUrl ?? session.url)
     const parameters = parametersOf(limits)
     // A pooler may give each transaction another session, which lacks the statements that an earlier one prepared.
     const prepare = listenUrl !== "off" && Redacted.value(listenUrl) === Redacted.value(session.url)
@@ -168,8 +186,7 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
       options.maxConnections,
       prepare ? undefined : settingLocally(parameters)
     )
-    const listener =
-      listenUrl === "off" ? undefined : PgConnection.make({ ...session, url: yield* parsable(listenUrl) })
+    const listener = listenUrl === "off" ? undefined : PgConnection.make({ ...session, url: listenUrl })
 
     const join = joining(pool, (text) => statement(text, []), parameters)
 

@@ -4,9 +4,9 @@
  * Pitfall: quoting the URL, or what a driver says about it. Both may have the password.
  */
 import type { StorageError } from "@narthex/core"
-
-const formOfUrl =
-  "Expected postgresql://user:password@host:5432/database, with special characters of user and password percent-encoded."
+import { Result } from "effect"
+import { formOfUrl, readConnectionUrl } from "./connectionUrl.ts"
+import { UnfitServer } from "./serverFacts.ts"
 
 export interface Unusable {
   readonly sentence: string
@@ -72,7 +72,10 @@ const untrusted = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET
 export const whyUnusable =
   (url: string, option: string) =>
   (error: StorageError): Unusable => {
-    const parts = partsOf(url)
+    const readable = readConnectionUrl(url)
+    if (Result.isFailure(readable))
+      return { sentence: `${option}: ${readable.failure}`, correct: true, cause: undefined }
+    const parts = partsOf(readable.success)
     const { code: given = "", text } = error.failure
     const code = given === "" && text === "The server does not support TLS" ? noTls : given
     const secret = parts.password !== "" && [parts.password, unescaped(parts.password)].some((it) => text.includes(it))
@@ -89,6 +92,8 @@ export const whyUnusable =
       return toBeCorrected(
         `the certificate of Postgres on ${parts.address} is not trusted${said}. Name its authority in NODE_EXTRA_CA_CERTS, and the host that it was made for in the URL.`
       )
+    if (error.cause instanceof UnfitServer)
+      return toBeCorrected(`Postgres on ${parts.address} cannot be used: ${error.cause.message}`)
     // The host that is read from such a URL may be a part of the password.
     if (/@[^?]*@|#/.test(url))
       return { ...toBeCorrected(`the URL has an @ or # that is not percent-encoded. ${formOfUrl}`), cause: undefined }

@@ -3,11 +3,12 @@
  * transaction ends, when it is repeated.
  *
  * The driver's own `withTransaction` is not used: it dies when ROLLBACK finds the connection lost, and it nests by
- * savepoints. Here a connection that fails to roll back leaves the pool, which makes the server roll back.
+ * savepoints. Here a connection that fails to roll back leaves the pool, which makes the server roll back. A session on a
+ * server that became read-only leaves the pool too, because its server is no longer the primary.
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
-import { Cause, Effect, Exit, identity, Scope } from "effect"
+import { Cause, Effect, Exit, identity, Predicate, Scope } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { type Ask, type Attempt, Attempts, attemptOn, dooming, limited, NotDone, provideAttempt } from "./Attempt.ts"
 import { countingUse } from "./countingUse.ts"
@@ -15,14 +16,21 @@ import { takingSlots } from "./takingSlots.ts"
 
 const maxAttempts = 5
 
-/** True when the server aborted the transaction in favour of another one. */
+/** True when the server refused the change because it is read-only: after a fail-over it is no longer the primary. */
+const isReadOnly = (error: unknown): boolean =>
+  isSqlError(error) && Predicate.hasProperty(error.reason.cause, "code") && error.reason.cause.code === "25006"
+
+const contains = (doom: Cause.Cause<unknown> | undefined, counts: (error: unknown) => boolean): boolean =>
+  doom?.reasons.some((reason) => Cause.isFailReason(reason) && counts(reason.error)) ?? false
+
+/** True when the server aborted the transaction in favour of another one, or made no change because it is read-only. */
 const undoneByServer = (doom: Cause.Cause<unknown> | undefined): boolean =>
-  doom?.reasons.some(
-    (reason) =>
-      Cause.isFailReason(reason) &&
-      isSqlError(reason.error) &&
-      (reason.error.reason._tag === "DeadlockError" || reason.error.reason._tag === "SerializationError")
-  ) ?? false
+  contains(
+    doom,
+    (error) =>
+      isReadOnly(error) ||
+      (isSqlError(error) && (error.reason._tag === "DeadlockError" || error.reason._tag === "SerializationError"))
+  )
 
 /** `maxConnections`: those of the pool. `onBegin` is the first statement of every transaction. */
 export const transacting = (pool: PgPool, maxConnections: number, onBegin?: string) => {
@@ -30,18 +38,22 @@ export const transacting = (pool: PgPool, maxConnections: number, onBegin?: stri
   const withSlot = takingSlots(maxConnections)
   const { borrowing, use } = countingUse(maxConnections)
 
-  const alone: Ask = (text, params) =>
+  const once: Ask = (text, params) =>
     borrowing((lent) =>
       limited(
         withSlot(
           pool.use((connection) => {
             lent()
-            return connection.query(text, params)
+            return Effect.tapError(connection.query(text, params), (error) =>
+              isReadOnly(error) ? pool.invalidate(connection) : Effect.void
+            )
           }),
           identity
         )
       )
     )
+
+  const alone: Ask = (text, params) => Effect.retry(once(text, params), { while: isReadOnly, times: maxAttempts - 1 })
 
   /** `outside` runs the statement where no transaction is open. */
   const statement = (text: string, params: ReadonlyArray<unknown>, outside = alone) =>
@@ -90,7 +102,7 @@ export const transacting = (pool: PgPool, maxConnections: number, onBegin?: stri
           again: undoneByServer(attempt.doom)
         }
       }
-      yield* rollback(connection)
+      yield* contains(attempt.doom, isReadOnly) ? pool.invalidate(connection) : rollback(connection)
       return {
         exit: Exit.isSuccess(exit) ? Exit.fail(failed(attempt.doom && Cause.squash(attempt.doom))) : exit,
         again: undoneByServer(attempt.doom) && !(Exit.isFailure(exit) && Cause.hasInterrupts(exit.cause))

@@ -1,7 +1,8 @@
 /**
  * The control plane over HTTP: the calls of `ProxyApi` through the typed client, with the proxy's token.
  *
- * The status of a refusal decides its meaning, because a gateway between the two may send a body of its own. Every
+ * The status of a refusal decides its meaning, because a gateway between the two may send a body of its own. A 503 is
+ * the exception: a balancer without a control plane behind it answers so too, and only the API's has a problem. Every
  * other failure is `ControlPlaneUnreachable`, which admits no client and wakes no compute. There are no retries here.
  *
  * Pitfall: relying on the end of the event stream to detect a dead connection. A dead connection is silent. Heartbeats
@@ -53,30 +54,36 @@ const statusOf = (error: Error): number | undefined => {
   return "status" in error && typeof error.status === "number" ? error.status : undefined
 }
 
+/** The code of a refusal whose body is not a problem of the API. */
+const notAProblem = "unknown"
+
 /** A call with its time limit. `meaningOf` names the refusals that the port declares, by status. */
 const call = <A, E extends Error, Refusal = never>(
   operation: string,
   limit: "5 seconds" | "10 seconds" | "35 seconds",
   effect: Effect.Effect<A, E>,
-  meaningOf: (status: number) => Refusal | undefined = () => undefined
+  meaningOf: (status: number, isProblem: boolean) => Refusal | undefined = () => undefined
 ): Effect.Effect<A, Refusal | ControlPlaneUnreachable> => {
   const unreachable = (reason: string) => new ControlPlaneUnreachable({ operation, reason })
   return effect.pipe(
     Effect.mapError((error) => {
       const status = statusOf(error)
       if (status === undefined) return unreachable(error.message)
-      return meaningOf(status) ?? unreachable(`status ${status}${"code" in error ? ` ${error.code}` : ""}`)
+      const code = "code" in error && error.code !== notAProblem ? error.code : undefined
+      return (
+        meaningOf(status, code !== undefined) ?? unreachable(`status ${status}${code === undefined ? "" : ` ${code}`}`)
+      )
     }),
     Effect.timeoutOrElse({ duration: limit, orElse: () => unreachable("no answer in time") })
   )
 }
 
-const wakeRefusal = (status: number, { client_address, endpoint_id }: Admitted) => {
+const wakeRefusal = (status: number, isProblem: boolean, { client_address, endpoint_id }: Admitted) => {
   if (status === 403) return new AddressNotListed({ endpoint_id, client_address })
   if (status === 404) return new EndpointUnknown({ endpoint_id })
   if (status === 409) return new EndpointDisabled({ endpoint_id })
   if (status === 422) return new TooManyComputes({ endpoint_id })
-  return status === 503 ? new WakeTimedOut({ endpoint_id }) : undefined
+  return status === 503 && isProblem ? new WakeTimedOut({ endpoint_id }) : undefined
 }
 
 /** Answers of a control plane that does not know or cannot read the report. Repeating the report changes nothing. */
@@ -119,7 +126,7 @@ const make = Effect.gen(function* () {
       payload: { client_address, ...(unreachable === undefined ? {} : { unreachable }) }
     })
     return Effect.filterOrFail(
-      call("wake", "35 seconds", request, (status) => wakeRefusal(status, admitted)),
+      call("wake", "35 seconds", request, (status, isProblem) => wakeRefusal(status, isProblem, admitted)),
       ({ address }) => address !== "",
       () => new ControlPlaneUnreachable({ operation: "wake", reason: "the address is empty" })
     )

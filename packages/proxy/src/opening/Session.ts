@@ -12,7 +12,7 @@ import type { Reached } from "../compute/Computes.ts"
 import type { Reported } from "../control-plane/ActivityReports.ts"
 import type { HeldSlots } from "../limits/ConnectionLimiter.ts"
 import { addRelayed } from "../outcomes/AuditTrail.ts"
-import { cuts, type Refusal } from "../outcomes/Refusal.ts"
+import { cuts, noLongerListed, type Refusal } from "../outcomes/Refusal.ts"
 import { Relay } from "../relay/Relay.ts"
 import { encodeFatal } from "../wire/ErrorResponse.ts"
 import type { OpeningConnection } from "./OpeningConnection.ts"
@@ -60,14 +60,14 @@ class Session {
   watch(relay: Relay, keys: Reached["keys"], asked_at: number): void {
     const { activity, allowlists, cancelKeys, connections, context, endpoints } = this.#shared
     const { address, generation, tls = null } = this.#compute
-    const { endpoint_id, project_id } = this.#admitted
+    const { client_address, endpoint_id, project_id } = this.#admitted
     const cut = (why: Refusal) => relay.cut(encodeFatal(why))
     this.#relay = relay
     connections.relays.add(relay)
     addRelayed(context, 1)
     // Watching begins before the first byte is relayed, so a change since the check cuts immediately.
     this.#releases.push(
-      allowlists.watch(this.#admitted, () => cut(cuts.rules)),
+      allowlists.watch(this.#admitted, () => cut(noLongerListed(client_address, project_id))),
       endpoints.watch({ endpoint_id, generation, asked_at }, (why) => cut(cuts[why]))
     )
     if (keys !== undefined) {

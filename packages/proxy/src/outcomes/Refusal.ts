@@ -23,12 +23,15 @@ const refusal = (event: string, sqlstate: string, message: string, hint: string)
 
 const findTheId = "The endpoint id is the first label of the host name that the console and the API show."
 
+const howToList = (address: string, project_id: string) =>
+  `Add it with: narthex ip-allow add ${address} --project ${project_id}`
+
 export const notListed = (address: string, project_id: string) =>
   refusal(
     "not_listed",
     "28000",
     `The address ${address} is not on this project's IP allowlist.`,
-    `Add it with: narthex ip-allow add ${address} --project ${project_id}`
+    howToList(address, project_id)
   )
 
 /** In the words of Postgres, by which clients know it. */
@@ -198,14 +201,17 @@ export const unsupportedProtocol = (major: number, minor: number) =>
     "Update the client library."
   )
 
-/** The errors that end an established connection. */
-export const cuts = {
-  rules: refusal(
+/** Ends an established connection whose address the allowlist no longer admits. */
+export const noLongerListed = (address: string, project_id: string) =>
+  refusal(
     "cut_rules",
     "57P01",
-    "The project's IP allowlist no longer lists this connection's address.",
-    "Add the address again with: narthex ip-allow add <address> --project <project id>"
-  ),
+    `The project's IP allowlist no longer lists the address ${address}.`,
+    howToList(address, project_id)
+  )
+
+/** The other errors that end an established connection. */
+export const cuts = {
   disabled: refusal(
     "cut_disabled",
     "57P01",

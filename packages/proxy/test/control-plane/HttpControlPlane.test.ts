@@ -107,7 +107,7 @@ describe("HttpControlPlane", () => {
     })
   )
 
-  it.live("the status of a refused wake decides its meaning, whatever the body", () =>
+  it.live("the status of a refused wake decides its meaning, whatever the body, but for a 503", () =>
     Effect.gen(function* () {
       const answers = [
         [403, "address_not_listed", "AddressNotListed"],
@@ -121,10 +121,21 @@ describe("HttpControlPlane", () => {
         [404, "region_unknown", "EndpointUnknown"]
       ] as const
       for (const [status, code, tag] of answers)
-        for (const answer of [problem(status, code), page(status)]) {
+        for (const answer of status === 503 ? [problem(status, code)] : [problem(status, code), page(status)]) {
           const { control } = yield* answering(answer)
           assert.strictEqual(yield* tagOf(control.wake(yield* admitted)), tag)
         }
+    })
+  )
+
+  it.live("a 503 that a balancer answers to a wake means that the control plane cannot be reached", () =>
+    Effect.gen(function* () {
+      for (const answer of [page(503), json(503, { message: "no upstream" })]) {
+        const { control } = yield* answering(answer)
+        const refused = yield* Effect.flip(control.wake(yield* admitted))
+        assert.strictEqual(refused._tag, "ControlPlaneUnreachable")
+        assert.match(refused.message, /status 503$|status 503\.$/)
+      }
     })
   )
 

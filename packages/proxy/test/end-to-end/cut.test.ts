@@ -4,16 +4,21 @@ import { eventually } from "../../../../test/harness/eventually.ts"
 import { Cluster } from "../support/Cluster.ts"
 import { sqlClient, sqlstate, untilClosed, untilRuns } from "../support/clients.ts"
 import { harness } from "../support/harness.ts"
-import type { MemoryControlPlane } from "../support/MemoryControlPlane.ts"
+import { type MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
 import { psql } from "../support/programs.ts"
 import { session } from "../support/session.ts"
 
 /** Runs a long query in psql, which unlike postgres.js reports a FATAL. Returns the SQLSTATE that ended it. */
-const lasting = (port: number, seconds = 600) =>
+const lasting = (port: number, seconds = 600) => Effect.map(lastWords(port, seconds), sqlstateOf)
+
+/** What psql prints when its long query is ended. */
+const lastWords = (port: number, seconds: number) =>
   Effect.map(
     Effect.promise(() => psql(port, `select pg_sleep(${seconds})`)),
-    ({ stderr }) => /FATAL: {2}([0-9A-Z]{5}):/.exec(stderr)?.[1]
+    ({ stderr }) => stderr
   )
+
+const sqlstateOf = (stderr: string) => /FATAL: {2}([0-9A-Z]{5}):/.exec(stderr)?.[1]
 
 /** Waits until the proxy has reported one connection. */
 const connected = (control: MemoryControlPlane) =>
@@ -34,11 +39,13 @@ describe("established connections", { tags: ["psql"] }, () => {
     Effect.gen(function* () {
       const { control, port, proxy } = yield* harness(cluster, neverRefreshed)
       yield* control.list("127.0.0.0/8", "203.0.113.0/24")
-      const ended = yield* Effect.forkChild(lasting(port))
+      const ended = yield* Effect.forkChild(lastWords(port, 600))
       yield* connected(control)
       const { loads } = control
       yield* control.list("203.0.113.0/24")
-      assert.strictEqual(yield* Fiber.join(ended), "57P01")
+      const words = yield* Fiber.join(ended)
+      assert.strictEqual(sqlstateOf(words), "57P01")
+      assert.include(words, `narthex ip-allow add 127.0.0.1 --project ${project_id}`)
       assert.strictEqual(control.loads, loads + 1)
       assert.strictEqual(yield* sqlstate(port), "28000")
       assert.strictEqual(yield* proxy.connections, 0)

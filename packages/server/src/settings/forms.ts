@@ -7,6 +7,7 @@
 import { isIP } from "node:net"
 import { type Cidr, isHostName, isProxyDomain, isRegionId, normalizeEmail, parseCidrOrAddress } from "@narthex/core"
 import { OpenIdProvider, readMasterSecret } from "@narthex/http"
+import { readConnectionUrl } from "@narthex/postgres"
 import { Duration, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
 
 export interface Form<A> {
@@ -158,12 +159,10 @@ export const origin: TextForm<string> = form("an http or https origin, without a
   return url?.pathname === "/" ? url.origin : undefined
 })
 
-export const postgresUrl = (text: string) => {
-  const url = URL.parse(text)
-  return url !== null && /^postgres(ql)?:$/.test(url.protocol)
-    ? Redacted.make(text, { label: "database URL" })
-    : undefined
-}
+export const postgresUrl = (text: string) =>
+  Option.getOrUndefined(
+    Option.map(Result.getSuccess(readConnectionUrl(text)), (url) => Redacted.make(url, { label: "database URL" }))
+  )
 
 const oneServer =
   "a postgres:// or postgresql:// URL with one host (for several servers, an address that leads to the primary), or postgresql:///name?host=/directory&user=name for a Unix socket"

@@ -42,7 +42,8 @@ const givenText = Effect.fnUntraced(function* ({ name, secret }: Variable<unknow
       return `${name}_FILE names a file that cannot be read (${String(code)}).`
     }
   })
-  const value = content.replace(/\r?\n$/, "")
+  // Editors on Windows put a byte order mark before the text.
+  const value = content.replace(/^\ufeff/, "").replace(/\r?\n$/, "")
   return value === "" ? yield* Effect.fail(`${name}_FILE names an empty file.`) : Option.some(value)
 })
 

@@ -178,12 +178,12 @@ describe("settings", () => {
     })
   )
 
-  it.effect("a secret in a file is read without the line feed at its end", () =>
+  it.effect("a secret in a file is read without a byte order mark and the line feed at its end", () =>
     Effect.gen(function* () {
       const settings = yield* load({
         DATABASE_URL_FILE: yield* inFile(`${shared.DATABASE_URL}\n`),
         NARTHEX_MASTER_SECRET_FILE: yield* inFile(`${secret}\r\n`),
-        NARTHEX_PROVIDERS_FILE: yield* inFile(JSON.stringify([provider]))
+        NARTHEX_PROVIDERS_FILE: yield* inFile(`\ufeff${JSON.stringify([provider])}`)
       })
       assert.strictEqual(Redacted.value(settings.database?.url ?? Redacted.make("")), shared.DATABASE_URL)
       assert.strictEqual(Redacted.value(settings.master_secret ?? Redacted.make("")), secret)
