@@ -29,6 +29,11 @@ export interface Storage {
 export const memory = (): Storage => ({ durable: false, layer: Layer.fresh(layerMemoryPorts) })
 
 export interface PostgresOptions {
+  /**
+   * The schema of all tables, which is made if there is none. Control planes on one database with different schemas have
+   * nothing in common. Default: `narthex`.
+   */
+  readonly schema?: string
   /** The most connections for statements and transactions. Shared reads use up to four more, and LISTEN one. Default: 20. */
   readonly maxConnections?: number
   /**
@@ -47,7 +52,8 @@ const sessionName = expecting(
 const optionsForm = objectOf<PostgresOptions>({
   maxConnections: optional(wholeFrom1),
   listenUrl: optional(text),
-  applicationName: optional(sessionName)
+  applicationName: optional(sessionName),
+  schema: optional(text)
 })
 const urlForm = expecting("the URL of a Postgres database", (it) => typeof it === "string")
 
@@ -109,19 +115,21 @@ export const postgres = (url: string, options: PostgresOptions = {}): Storage =>
     Effect.gen(function* () {
       const problem = problemIn(url, options)
       if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
-      const { Database, migrate, PostgresStorage, whyUnusable } = yield* Effect.promise(
-        () => import("@narthex/postgres")
-      )
-      const { applicationName = "narthex", listenUrl, maxConnections = 20 } = options
+      const { Database, defaultSchema, formOfSchema, isSchemaName, migrate, PostgresStorage, whyUnusable } =
+        yield* Effect.promise(() => import("@narthex/postgres"))
+      const { applicationName = "narthex", listenUrl, maxConnections = 20, schema = defaultSchema } = options
+      if (!isSchemaName(schema)) return yield* Effect.fail(invalidOptions(`storage.schema: expected ${formOfSchema}.`))
       const listening =
         listenUrl === undefined ? {} : { listenUrl: listenUrl === "off" ? ("off" as const) : Redacted.make(listenUrl) }
       const direct =
         listenUrl === undefined || listenUrl === "off" ? Effect.void : listenable(listenUrl, applicationName)
       return PostgresStorage.layer.pipe(
         Layer.provide(Layer.effectDiscard(Effect.andThen(direct, migrate))),
-        Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections, applicationName, ...listening })),
+        Layer.provideMerge(
+          Database.layer({ url: Redacted.make(url), maxConnections, applicationName, schema, ...listening })
+        ),
         Layer.catchTag("StorageError", (error) =>
-          Layer.effectContext(Effect.fail(postgresFailure(whyUnusable(url, "storage")(error))))
+          Layer.effectContext(Effect.fail(postgresFailure(whyUnusable(url, "storage", schema)(error))))
         )
       )
     })
