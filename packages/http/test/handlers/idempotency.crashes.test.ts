@@ -80,7 +80,7 @@ const tables = [
 /** The rows of all tables, and the events that were emitted. */
 const census = Effect.gen(function* () {
   const { query } = yield* Database
-  const counts = tables.map((table) => `(select count(*) from ${table}) as ${table}`).join(", ")
+  const counts = tables.map((table) => `(select count(*) from narthex.${table}) as ${table}`).join(", ")
   const [row] = yield* query<Record<string, number>>(
     "test",
     `select ${counts}, (select count(*) from narthex.event_outbox) + (select count(*) from narthex.event_log) as events`
