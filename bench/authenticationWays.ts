@@ -145,7 +145,7 @@ const filled = (store: Store, keys: number) =>
     yield* query("bench", withProjects)
     const digests = yield* query<{ readonly digest: string; readonly org_id: string }>(
       "bench",
-      "select s.digest, k.org_id from api_key_secret s join api_key k on k.id = s.key_id where k.name = 'bench'"
+      "select s.digest, k.org_id from narthex.api_key_secret s join narthex.api_key k on k.id = s.key_id where k.name = 'bench'"
     )
     return { people, digestOf: new Map(digests.map(({ digest, org_id }) => [org_id, digest])) }
   }).pipe(Effect.provide(databaseOf(store)))

@@ -58,7 +58,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["runner", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
   ],
   postgres: [
-    ...["migrations", "driver", "host", "database", "migrate.ts"],
+    ...["migrations", "driver", "host", "database", "adopt.ts", "migrate.ts"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
     ...["operations", "quotas", "allowlist", "access", "overviews", "cli-login", "purge"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]

@@ -69,7 +69,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the admin port", (it
         const holder = yield* Effect.forkChild(
           transaction(
             Effect.andThen(
-              query("test", "select 1 from event_head for update"),
+              query("test", "select 1 from narthex.event_head for update"),
               Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(release))
             )
           )
@@ -86,7 +86,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the admin port", (it
           yield* Effect.provideService(commit(org, null, [4]), Clock.Clock, writer)
           yield* shows("events_outbox_depth", (value) => value === 1)
           yield* shows("events_outbox_oldest_seconds", (value) => value < 3_600)
-          yield* query("test", "update event_outbox set written_at = written_at - interval '2 hours'")
+          yield* query("test", "update narthex.event_outbox set written_at = written_at - interval '2 hours'")
           yield* shows("events_outbox_oldest_seconds", (value) => value >= 7_200 && value < 10_800)
           yield* shows("events_sequence_busy_total", (value) => value > 0)
         }).pipe(Effect.ensuring(Deferred.succeed(release, undefined)))
@@ -94,12 +94,12 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the admin port", (it
         yield* shows("events_outbox_depth", (value) => value === 0)
 
         // Notifications that never come: the head moves without one.
-        yield* query("test", "alter function event_sequence(int) rename to event_sequence_telling")
+        yield* query("test", "alter function narthex.event_sequence(int) rename to event_sequence_telling")
         yield* query(
           "test",
-          `create function event_sequence(n int) returns int language plpgsql as $$
+          `create function narthex.event_sequence(n int) returns int language plpgsql as $$
              begin
-               update event_head set pos = pos + 1;
+               update narthex.event_head set pos = pos + 1;
                return 0;
              end $$`
         )

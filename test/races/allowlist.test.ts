@@ -15,10 +15,10 @@ const almostFull = (owner: SessionCaller) =>
   Effect.gen(function* () {
     const { query } = yield* Database
     const { project } = yield* (yield* Projects).create(owner, { name: "p", region: null })
-    yield* query("test", "insert into ip_allowlist (project_id, version) values ($1, 1)", [project.id])
+    yield* query("test", "insert into narthex.ip_allowlist (project_id, version) values ($1, 1)", [project.id])
     yield* query(
       "test",
-      `insert into ip_rule (project_id, cidr, label, created_at, created_by)
+      `insert into narthex.ip_rule (project_id, cidr, label, created_at, created_by)
        select $1, format('10.%s.%s.0/24', n / 256, n % 256), 'there before', now(), $2::jsonb
        from generate_series(1, $3::int) n`,
       [project.id, JSON.stringify(owner.user.ref), maxRules - places]
@@ -65,7 +65,9 @@ layer(world, { excludeTestServices: true })("an allowlist", (it) => {
               const outcomes = yield* race(adding)
               const { rules } = yield* allowlist.list(project.id)
               const strange = outcomes.filter((it) => Result.isFailure(it) && it.failure._tag !== "Conflict")
-              yield* query("test", "delete from ip_rule where project_id = $1 and cidr like '192.%'", [project.id])
+              yield* query("test", "delete from narthex.ip_rule where project_id = $1 and cidr like '192.%'", [
+                project.id
+              ])
               return [
                 ...(rules.length === maxRules ? [] : [`it held ${rules.length}`]),
                 ...(successes(outcomes) === places ? [] : [`${successes(outcomes)} were added`]),

@@ -39,29 +39,29 @@ const orphans = Effect.gen(function* () {
   const { query } = yield* Database
   const rows = yield* query<{ readonly kind: string; readonly n: number }>(
     "test",
-    `with living_project as (select * from project where deleted_at is null),
-       living_branch as (select * from branch where deleted_at is null)
+    `with living_project as (select * from narthex.project where deleted_at is null),
+       living_branch as (select * from narthex.branch where deleted_at is null)
      select kind, count(*)::integer as n from (
-       select 'project' as kind from living_project p where not exists (select 1 from organization o where o.id = p.org_id)
+       select 'project' as kind from living_project p where not exists (select 1 from narthex.organization o where o.id = p.org_id)
        union all
        select 'branch' from living_branch b where not exists (select 1 from living_project p where p.id = b.project_id)
        union all
-       select 'endpoint' from endpoint e
+       select 'endpoint' from narthex.endpoint e
        where deleted_at is null and not exists (select 1 from living_branch b where b.id = e.branch_id)
        union all
-       select 'key' from api_key k where revoked_at is null and (
-         not exists (select 1 from membership m where m.org_id = k.org_id and m.user_id = k.creator_id)
+       select 'key' from narthex.api_key k where revoked_at is null and (
+         not exists (select 1 from narthex.membership m where m.org_id = k.org_id and m.user_id = k.creator_id)
          or scope_project is not null and not exists (select 1 from living_project p where p.id = scope_project)
          or scope_branch is not null and not exists (select 1 from living_branch b where b.id = scope_branch))
        union all
-       select 'credential' from branch_role r where revoked_at is null and (
+       select 'credential' from narthex.branch_role r where revoked_at is null and (
          not exists (select 1 from living_branch b where b.id = r.branch_id)
-         or not exists (select 1 from membership m where m.org_id = r.org_id and m.user_id = r.minter_id)
-         or not exists (select 1 from user_account u where u.id = r.minter_id and u.disabled_at is null))
+         or not exists (select 1 from narthex.membership m where m.org_id = r.org_id and m.user_id = r.minter_id)
+         or not exists (select 1 from narthex.user_account u where u.id = r.minter_id and u.disabled_at is null))
        union all
-       select 'membership' from membership m where not exists (select 1 from organization o where o.id = m.org_id)
+       select 'membership' from narthex.membership m where not exists (select 1 from narthex.organization o where o.id = m.org_id)
        union all
-       select 'invitation' from invitation i where not exists (select 1 from organization o where o.id = i.org_id)
+       select 'invitation' from narthex.invitation i where not exists (select 1 from narthex.organization o where o.id = i.org_id)
      ) as found group by kind order by kind`
   )
   return rows.map(({ kind, n }) => `${n} orphans of the kind ${kind}`)

@@ -20,7 +20,7 @@ const inviting = (name: string) =>
     return {
       end: organizations.remove(owners[0]),
       enter: guests.map(exchange),
-      left: Effect.map(query("test", "select 1 from membership where org_id = $1", [org]), (rows) =>
+      left: Effect.map(query("test", "select 1 from narthex.membership where org_id = $1", [org]), (rows) =>
         rows.map(() => "a membership of nothing")
       )
     }
@@ -42,7 +42,7 @@ const sameAddress = ({ owners: [a, b] }: Team, local: string) =>
 const kept = ({ org }: Team, local: string) =>
   Effect.gen(function* () {
     const { query } = yield* Database
-    const rows = yield* query("test", "select 1 from invitation where org_id = $1 and email = $2", [
+    const rows = yield* query("test", "select 1 from narthex.invitation where org_id = $1 and email = $2", [
       org,
       `${local}@example.com`
     ])
@@ -83,7 +83,7 @@ layer(world, { excludeTestServices: true })("an invitation", (it) => {
         others.map((it) => (Result.isSuccess(it) ? "invited" : it.failure._tag)),
         ["NotFound"]
       )
-      assert.lengthOf(yield* query("test", "select 1 from invitation where org_id = $1", [org]), 0)
+      assert.lengthOf(yield* query("test", "select 1 from narthex.invitation where org_id = $1", [org]), 0)
     })
   )
 

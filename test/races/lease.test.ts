@@ -67,7 +67,10 @@ layer(runner, { excludeTestServices: true })("a worker", (it) => {
       )
       assert.isFalse(yield* Deferred.isDone(left), "the step continues")
 
-      yield* query("test", "update operation set lease_owner = 'other', lease_until = lease_until + interval '1 hour'")
+      yield* query(
+        "test",
+        "update narthex.operation set lease_owner = 'other', lease_until = lease_until + interval '1 hour'"
+      )
       yield* eventually("the step to be given up", Deferred.isDone(left))
       yield* Fiber.join(working)
       assert.deepStrictEqual(

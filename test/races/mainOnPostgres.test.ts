@@ -168,7 +168,7 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
       const { minted, opened } = yield* mintAndEnter
       assert.isTrue(Option.isSome(opened), "it came in")
       // Sooner than its lifetime, so that the time of a login does not matter.
-      yield* query("test", "update branch_role set expires_at = $2 where branch_id = $1 and role = $3", [
+      yield* query("test", "update narthex.branch_role set expires_at = $2 where branch_id = $1 and role = $3", [
         branch.id,
         DateTime.toDateUtc(yield* DateTime.now),
         minted.credential.role
@@ -176,10 +176,11 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
       yield* eventually(
         "the compute to confirm the end of the role",
         Effect.map(
-          query("test", "select 1 from branch_role where branch_id = $1 and role = $2 and removed_at is not null", [
-            branch.id,
-            minted.credential.role
-          ]),
+          query(
+            "test",
+            "select 1 from narthex.branch_role where branch_id = $1 and role = $2 and removed_at is not null",
+            [branch.id, minted.credential.role]
+          ),
           (rows) => rows.length === 1
         )
       )

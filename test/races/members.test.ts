@@ -51,12 +51,12 @@ const removals = (team: Team) =>
       "the outbox of the team to be empty",
       Effect.gen(function* () {
         yield* log.sequence
-        return (yield* query("test", "select 1 from event_outbox where org_id = $1", [team.org])).length === 0
+        return (yield* query("test", "select 1 from narthex.event_outbox where org_id = $1", [team.org])).length === 0
       })
     )
     const rows = yield* query<{ readonly user_id: string }>(
       "test",
-      `select data->>'user_id' as user_id from event_log
+      `select data->>'user_id' as user_id from narthex.event_log
        where internal and type = 'internal.revoked.v1' and data->>'org_id' = $1 order by pos`,
       [team.org]
     )

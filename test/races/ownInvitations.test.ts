@@ -34,10 +34,10 @@ const invited = (name: string) =>
       left: Effect.gen(function* () {
         const [row] = yield* query<{ readonly accepted: boolean; readonly revoked: boolean }>(
           "test",
-          "select accepted_at is not null as accepted, revoked_at is not null as revoked from invitation where id = $1",
+          "select accepted_at is not null as accepted, revoked_at is not null as revoked from narthex.invitation where id = $1",
           [id]
         )
-        const members = yield* query("test", "select 1 from membership where org_id = $1 and user_id = $2", [
+        const members = yield* query("test", "select 1 from narthex.membership where org_id = $1 and user_id = $2", [
           org,
           guest.user.id
         ])

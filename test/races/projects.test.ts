@@ -36,8 +36,8 @@ const leftOf = (project: Project) =>
     const [left] = yield* query<{ readonly branches: number; readonly endpoints: number }>(
       "test",
       `select
-         (select count(*) from branch where project_id = $1 and deleted_at is null) as branches,
-         (select count(*) from endpoint where project_id = $1 and deleted_at is null) as endpoints`,
+         (select count(*) from narthex.branch where project_id = $1 and deleted_at is null) as branches,
+         (select count(*) from narthex.endpoint where project_id = $1 and deleted_at is null) as endpoints`,
       [project.id]
     )
     return [

@@ -56,14 +56,14 @@ const judged = (project: { readonly id: string }, killed: ReadonlySet<number>) =
     const { query } = yield* Database
     const operations = yield* query<{ readonly id: string; readonly action: string; readonly status: string }>(
       "test",
-      "select id, action, status from operation where project_id = $1",
+      "select id, action, status from narthex.operation where project_id = $1",
       [project.id]
     )
     const statuses = yield* query<{ readonly id: string; readonly statuses: string }>(
       "test",
       `select it.data->>'operation_id' as id, string_agg(it.data->>'status', ' ' order by it.n) as statuses
-       from (select data, pos as n from event_log where project_id = $1 and type = 'operation.updated.v1'
-             union all select data, 9223372036854775807 from event_outbox
+       from (select data, pos as n from narthex.event_log where project_id = $1 and type = 'operation.updated.v1'
+             union all select data, 9223372036854775807 from narthex.event_outbox
              where project_id = $1 and type = 'operation.updated.v1') it
        group by 1`,
       [project.id]
@@ -113,11 +113,11 @@ const deaths = {
         yield* eventually(
           "all work to be scheduled",
           Effect.map(
-            query("test", "select 1 from operation where status in ('scheduling', 'running')"),
+            query("test", "select 1 from narthex.operation where status in ('scheduling', 'running')"),
             (rows) => rows.length === 3 * atOnce
           )
         )
-        yield* holder.query("test", "lock table event_outbox in share row exclusive mode")
+        yield* holder.query("test", "lock table narthex.event_outbox in share row exclusive mode")
         yield* letEnd
         yield* atCommit(runner)
         yield* lose(runner)

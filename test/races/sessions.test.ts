@@ -57,7 +57,7 @@ const newcomer = <E>(email: string, invited: boolean, outcomes: ReadonlyArray<Re
     const { query } = yield* Database
     const users = yield* query<{ readonly id: string }>(
       "test",
-      "select id from user_account where issuer = 'https://issuer.test' and subject = $1",
+      "select id from narthex.user_account where issuer = 'https://issuer.test' and subject = $1",
       [email]
     )
     const ids = new Set(outcomes.flatMap((it) => (Result.isSuccess(it) ? [it.success.user.id] : [])))
@@ -169,8 +169,8 @@ layer(world, { excludeTestServices: true })("sessions", (it) => {
         )
         const [orphans] = yield* query<{ readonly n: number }>(
           "test",
-          `select count(*) as n from organization o
-           where o.personal and not exists (select 1 from user_account u where u.id = o.id)`
+          `select count(*) as n from narthex.organization o
+           where o.personal and not exists (select 1 from narthex.user_account u where u.id = o.id)`
         )
         assert.strictEqual(orphans?.n, 0)
       }),

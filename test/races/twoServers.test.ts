@@ -58,7 +58,7 @@ layer(TwoServers.layer, { excludeTestServices: true })("two servers", (it) => {
       const { during, first } = yield* transaction(
         Effect.gen(function* () {
           // The call locks its organization: it stays in the middle for as long as this transaction holds the row.
-          yield* query("test", "select 1 from organization where id = $1 for update", [org])
+          yield* query("test", "select 1 from narthex.organization where id = $1 for update", [org])
           const first = yield* Effect.forkChild(create(0))
           yield* eventually(
             "the first call to wait for its organization",
@@ -98,7 +98,7 @@ layer(TwoServers.layer, { excludeTestServices: true })("two servers", (it) => {
         const { calling, during, read } = yield* transaction(
           Effect.gen(function* () {
             // The creation of a key waits for the row of its organization.
-            yield* query("test", "select 1 from organization where id = $1 for update", [owner.org])
+            yield* query("test", "select 1 from narthex.organization where id = $1 for update", [owner.org])
             const answered: Array<Answer> = []
             const calling = yield* Effect.forkChild(
               Effect.forEach(

@@ -45,7 +45,7 @@ layer(Serving.layer, { excludeTestServices: true })("the metrics of a process", 
       // More statements than connections, all behind a lock.
       const { admin } = yield* PostgresServer
       yield* admin("alter table region rename to region_away", database)
-      yield* admin("create view region as select * from region_away where pg_sleep(600) is not null", database)
+      yield* admin("create view narthex.region as select * from region_away where pg_sleep(600) is not null", database)
       const calls = yield* Effect.forEach(
         Array.from({ length: 25 }),
         () => Effect.forkScoped(ask(program.address("admin"), "GET", "/ready")),

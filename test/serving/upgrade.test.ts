@@ -6,9 +6,9 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, RegionCatalog } from "@narthex/core"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
-import { Effect, Fiber, type Redacted } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
+import { turns } from "../../packages/postgres/src/migrations/before/turns.ts"
 import { heldLock } from "../../packages/postgres/test/support/heldLock.ts"
-import { awaits } from "../../packages/postgres/test/support/observe.ts"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
 import { silent } from "../../packages/postgres/test/support/silent.ts"
 import { eventually } from "../harness/eventually.ts"
@@ -65,8 +65,8 @@ begin
   end loop;
 end;`)
 
-const tables = `select table_name as name from information_schema.tables
-where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'narthex_migration' order by 1`
+const tables = (schema: string) => `select table_name as name from information_schema.tables
+where table_schema = '${schema}' and table_type = 'BASE TABLE' and table_name <> 'narthex_migration' order by 1`
 
 /** Runs the statements over one connection, and returns the rows of each. */
 const session = (url: Redacted.Redacted<string>, statements: ReadonlyArray<string>) =>
@@ -76,14 +76,14 @@ const session = (url: Redacted.Redacted<string>, statements: ReadonlyArray<strin
     Effect.orDie
   )
 
-/** Every row of every table, as JSON. */
-const contents = (url: Redacted.Redacted<string>) =>
+/** Every row of every table of a schema, as JSON. */
+const contents = (url: Redacted.Redacted<string>, schema: string) =>
   Effect.gen(function* () {
     const { admin } = yield* PostgresServer
-    const names = (yield* admin(tables, url)).map((row) => String(row["name"]))
+    const names = (yield* admin(tables(schema), url)).map((row) => String(row["name"]))
     const rows = yield* session(
       url,
-      names.map((name) => `select to_jsonb(it) as it from "${name}" as it`)
+      names.map((name) => `select to_jsonb(it) as it from ${schema}."${name}" as it`)
     )
     return new Map(names.map((name, at) => [name, (rows[at] ?? []).map((row) => row["it"])]))
   })
@@ -108,23 +108,59 @@ const present = (url: Redacted.Redacted<string>) =>
 
 const upgraded = (url: Redacted.Redacted<string>) => Effect.provide(migrate, [present(url), silent], { local: true })
 
-/** Two instances start while a third one migrates, and wait for it. */
+/** Two instances start while one from before migrates, and wait for it. */
 const upgradedByTwo = (url: Redacted.Redacted<string>) =>
   Effect.gen(function* () {
     const { query } = yield* Database
     const third = yield* heldLock(7_316_904_412)
+    const waiting = "datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0"
     const both = yield* Effect.forkChild(Effect.all([upgraded(url), upgraded(url)], { concurrency: "unbounded" }))
     yield* eventually(
-      "both to wait for the third",
-      Effect.map(
-        query("test", `select 1 from pg_stat_activity where ${awaits(third.backend)}`),
-        ({ length }) => length === 2
-      )
+      "one to wait for the third, and another for that one",
+      Effect.map(query("test", `select 1 from pg_stat_activity where ${waiting}`), ({ length }) => length === 2)
     ).pipe(Effect.ensuring(Effect.orDie(third.release)))
     return yield* Fiber.join(both)
   }).pipe(Effect.provide(present(url), { local: true }))
 
 const records = "select name from narthex_migration"
+
+/** Databases remember these. A line is added with a migration, and never changed. */
+const released = {
+  "0001_accounts": "bc772ba4b34fbadfd830a6e426851fa5",
+  "0002_regions": "80dfda5234a4ef96c22b90476931ea8a",
+  "0003_keys": "5eb4fd9727a3cc4929df7ba9b86dd878",
+  "0004_projects": "6f6fa8d4c93d1351d330d1e5650fe847",
+  "0005_computes": "39ec80dfb7e5c910144a0628f591191e",
+  "0006_sessions": "91aee37c2b2618f5d718a4f4c70f7541",
+  "0007_requests": "3461e58d59c43c95682abc80d1f66a93",
+  "0008_events": "6e4f8fad6304508eae34fd309860a024",
+  "0009_operations": "89418b72cb232adce4fb6fd004af08cf",
+  "0010_quotas": "c26c8700c4ed09a04911060ba28b646f",
+  "0011_allowlist": "a35510a6e4a21a2a63c22785f38e4f36",
+  "0012_cli_login": "30970a5a47a2424a7fcb75d3340e7b49"
+}
+
+/** The same before the tables had a schema of their own. */
+const releasedInPublic = {
+  ...released,
+  "0006_sessions": "0bf2f6d72ef7da3ddbf56cda628d99b7",
+  "0008_events": "0ee2d9ec5851486ed1efc90d9cce7adb",
+  "0009_operations": "a432c72b843897dac0f7da9c199b0569"
+}
+
+const recordedInPublic = `insert into narthex_migration (name, checksum) values ${Object.entries(releasedInPublic)
+  .map(([name, checksum]) => `('${name}', '${checksum}')`)
+  .join(", ")}`
+
+/** Stores from before the first release, each by the statements that make it. */
+const former: ReadonlyArray<readonly [name: string, statements: ReadonlyArray<string>]> = [
+  ["the last version before the first release", [beforeFirstRelease]],
+  [
+    "a version with the present migrations",
+    [beforeFirstRelease, asOne(turns), "delete from narthex_migration", recordedInPublic]
+  ],
+  ["a version with the present migrations that was upgraded", [beforeFirstRelease, asOne(turns), recordedInPublic]]
+]
 
 layer(PostgresServer.layer, { excludeTestServices: true })("a database from before the first release", (it) => {
   it.effect("a database of the last version before is recognized, with every row kept, by two instances at once", () =>
@@ -132,18 +168,18 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
       const { admin, database } = yield* PostgresServer
       const url = yield* database
       yield* session(url, [beforeFirstRelease, filled])
-      const before = yield* contents(url)
+      const before = yield* contents(url, "public")
       const recorded = yield* admin(records, url)
       for (const [name, rows] of before) assert.lengthOf(rows, 1, name)
 
       const ran = yield* upgradedByTwo(url)
       assert.deepStrictEqual([...ran, yield* upgraded(url)], [[], [], []])
-      assert.deepStrictEqual(yield* contents(url), kept(before))
+      assert.deepStrictEqual(yield* contents(url, "narthex"), kept(before))
       const all = [...recorded, ...migrations.map(({ name }) => ({ name }))]
       assert.sameDeepMembers([...(yield* admin(records, url))], all)
 
       // The present release works with what it found.
-      assert.deepStrictEqual(yield* admin("select event_sequence(10) as moved", url), [{ moved: 1 }])
+      assert.deepStrictEqual(yield* admin("select narthex.event_sequence(10) as moved", url), [{ moved: 1 }])
       yield* Effect.gen(function* () {
         const users = (yield* (yield* AccountStore).users({ limit: 10, after: null })).items.map(({ id }) => String(id))
         const regions = (yield* (yield* RegionCatalog).all).map(({ region }) => String(region.region_id))
@@ -155,16 +191,65 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
     })
   )
 
-  it.effect("the schema of an upgraded database is that of a new one", () =>
+  for (const [name, statements] of former)
+    it.effect(`the tables of ${name} move to the schema, which is then that of a new database`, () =>
+      Effect.gen(function* () {
+        const { admin, database } = yield* PostgresServer
+        const [old, fresh] = [yield* database, yield* database]
+        yield* session(old, statements)
+        assert.lengthOf(yield* upgraded(old), 0)
+        assert.lengthOf(yield* upgraded(fresh), migrations.length)
+        const definitions = yield* admin(catalog("narthex"), fresh)
+        assert.isAbove(definitions.length, 500)
+        assert.deepStrictEqual(yield* admin(catalog("narthex"), old), definitions)
+        assert.deepStrictEqual(yield* admin(catalog("public"), old), [])
+      })
+    )
+
+  it.effect("tables where the search path leads move to the schema that was chosen, and the host's stay", () =>
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer
-      const [old, fresh] = [yield* database, yield* database]
-      yield* session(old, [beforeFirstRelease])
-      yield* upgraded(old)
-      assert.lengthOf(yield* upgraded(fresh), migrations.length)
-      const definitions = yield* admin(catalog, fresh)
-      assert.isAbove(definitions.length, 500)
-      assert.deepStrictEqual(yield* admin(catalog, old), definitions)
+      const url = yield* database
+      yield* session(url, ["create schema app", "create table app.invoice ()", "create table public.project ()"])
+      yield* session(url, [asOne(`execute $dump$${dump.replaceAll("public.", "app.")}$dump$;`)])
+      const there = new URL(Redacted.value(url))
+      there.searchParams.set("options", "-c search_path=app")
+      const chosen = Database.layer({
+        url: Redacted.make(there.toString()),
+        maxConnections: 1,
+        applicationName: "narthex-test",
+        schema: "Own Schema"
+      })
+      yield* Effect.provide(migrate, [chosen, silent], { local: true })
+      const left = (schema: string) => admin(tables(schema), url)
+      assert.deepStrictEqual(yield* left("app"), [{ name: "invoice" }])
+      assert.deepStrictEqual(yield* left("public"), [{ name: "project" }])
+      assert.lengthOf(yield* left("Own Schema"), 37)
+    })
+  )
+
+  it.effect("tables stay in the schema public where that is chosen", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      yield* session(url, [beforeFirstRelease])
+      const options = { url, maxConnections: 1, applicationName: "narthex-test", schema: "public" }
+      const start = Effect.provide(migrate, [Database.layer(options), silent], { local: true })
+      assert.deepStrictEqual([yield* start, yield* start], [[], []])
+      assert.lengthOf(yield* admin(tables("public"), url), 37)
+      assert.deepStrictEqual(yield* admin("select to_regnamespace('narthex') is null as none", url), [{ none: true }])
+    })
+  )
+
+  it.effect("tables that another schema of this release has stay there", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      const options = { url, maxConnections: 1, applicationName: "narthex-test", schema: "public" }
+      const inPublic = Effect.provide(migrate, [Database.layer(options), silent], { local: true })
+      assert.lengthOf(yield* inPublic, migrations.length)
+      assert.lengthOf(yield* upgraded(url), migrations.length)
+      for (const schema of ["public", "narthex"]) assert.lengthOf(yield* admin(tables(schema), url), 37)
     })
   )
 
@@ -185,19 +270,3 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
     assert.deepStrictEqual(Object.fromEntries(migrations.map(({ name, text }) => [name, digest(text)])), released)
   })
 })
-
-/** Databases remember these. A line is added with a migration, and never changed. */
-const released = {
-  "0001_accounts": "bc772ba4b34fbadfd830a6e426851fa5",
-  "0002_regions": "80dfda5234a4ef96c22b90476931ea8a",
-  "0003_keys": "5eb4fd9727a3cc4929df7ba9b86dd878",
-  "0004_projects": "6f6fa8d4c93d1351d330d1e5650fe847",
-  "0005_computes": "39ec80dfb7e5c910144a0628f591191e",
-  "0006_sessions": "0bf2f6d72ef7da3ddbf56cda628d99b7",
-  "0007_requests": "3461e58d59c43c95682abc80d1f66a93",
-  "0008_events": "0ee2d9ec5851486ed1efc90d9cce7adb",
-  "0009_operations": "a432c72b843897dac0f7da9c199b0569",
-  "0010_quotas": "c26c8700c4ed09a04911060ba28b646f",
-  "0011_allowlist": "a35510a6e4a21a2a63c22785f38e4f36",
-  "0012_cli_login": "30970a5a47a2424a7fcb75d3340e7b49"
-}

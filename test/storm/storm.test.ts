@@ -153,7 +153,7 @@ const progress = Effect.flatMap(Database, ({ query }) =>
   Effect.map(
     query<{ readonly claims: string; readonly ended: string }>(
       "test",
-      "select coalesce(max(fence), 0) as claims, count(finished_at) as ended from operation"
+      "select coalesce(max(fence), 0) as claims, count(finished_at) as ended from narthex.operation"
     ),
     ([row]) => ({ claims: Number(row?.claims ?? 0), ended: Number(row?.ended ?? 0) })
   )
@@ -170,7 +170,7 @@ const pause = (runner: StormRunner) =>
     yield* eventually(
       "the leases of a stopped runner to lapse",
       Effect.map(
-        query("test", "select 1 from operation where lease_until > now() limit 1"),
+        query("test", "select 1 from narthex.operation where lease_until > now() limit 1"),
         (leased) => leased.length === 0 || !runner.alive
       ),
       { every: 20, limit }
@@ -261,8 +261,8 @@ layer(Storm.layer, { excludeTestServices: true })("three runners on one machine"
           Effect.map(
             query(
               "test",
-              `select 1 from operation where status in ('scheduling', 'running', 'cancelling')
-               union all select 1 from event_outbox limit 1`
+              `select 1 from narthex.operation where status in ('scheduling', 'running', 'cancelling')
+               union all select 1 from narthex.event_outbox limit 1`
             ),
             (rows) => rows.length === 0
           ),

@@ -77,6 +77,7 @@ export const runners = {
   "test/blocks.test.ts": (block: Block) => speaks("json", "")(block) || both(isExample, speaks("ts"))(block),
   "test/documentation.test.ts": both(isPage("README.md"), speaks("ts")),
   "packages/narthex/test/readme.test.ts": both(isPage("packages/narthex/README.md"), speaks("ts", "sh")),
+  "packages/narthex/test/schema.test.ts": both(isPage("packages/narthex/README.md"), speaks("sql")),
   "packages/narthex/test/yourTransaction.test.ts": inTransaction,
   "packages/http/test/client/readme.test.ts": both(isPage("packages/api/README.md"), speaks("ts")),
   "packages/postgres/test/readme.test.ts": both(isPage("packages/postgres/README.md"), speaks("ts")),

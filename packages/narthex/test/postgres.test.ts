@@ -91,7 +91,6 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "120 seconds" 
               await failureOf(asUser("no_such_role")),
               /^invalid_options: storage: Postgres .* refused the user "no_such_role"/
             )
-            await Effect.runPromise(server.admin("revoke create on schema public from public", url))
             assert.match(
               await failureOf(asUser(role)),
               /^invalid_options: storage: the user "stranger_\w+" may not create tables/

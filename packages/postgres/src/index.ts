@@ -7,6 +7,7 @@ export { PostgresIpAllowlistStore } from "./allowlist/PostgresIpAllowlistStore.t
 export { PostgresCliGrantStore } from "./cli-login/PostgresCliGrantStore.ts"
 export { readConnectionUrl } from "./database/connectionUrl.ts"
 export { Database, type DatabaseOptions, uniqueViolation } from "./database/Database.ts"
+export { defaultSchema, formOfSchema, isSchemaName } from "./database/ownSchema.ts"
 export { type ServerFacts, serverFacts, unfitness } from "./database/serverFacts.ts"
 export { type Unusable, whyUnusable } from "./database/whyUnusable.ts"
 export type { ConnectionUse } from "./driver/countingUse.ts"

@@ -1,17 +1,22 @@
 /**
- * Brings the schema up to date: runs each migration once, in order, in one transaction with its record.
+ * Brings the schema up to date: makes it if there is none, and runs each migration once, in order. All that are left run
+ * in one transaction with their records, so a failure leaves nothing behind.
  *
  * A start on a schema that is up to date takes two statements, however many migrations there are. Several instances may
- * migrate at once: the transaction takes an advisory lock, so one instance runs a migration and the others find it
+ * migrate at once: the transaction takes an advisory lock, so one instance runs the migrations and the others find them
  * recorded. Nothing is kept between transactions, so this works behind a pooler too. A record of an
  * unknown migration is accepted: a newer version of the program may be running, and schemas only grow.
+ *
+ * Migrations name no schema: they run where the search path leads to this one alone. Functions keep that search path.
  *
  * Pitfall: editing a released migration. Its text is compared with the text that was run, and a difference stops the
  * start.
  */
 import { StorageError } from "@narthex/core"
 import { Duration, Effect } from "effect"
+import { adopt, type Migrating } from "./adopt.ts"
 import { Database } from "./database/Database.ts"
+import { quoted } from "./database/ownSchema.ts"
 import { unlimited } from "./database/SessionLimits.ts"
 import { type ServerFacts, serverFacts, unfitness } from "./database/serverFacts.ts"
 import { StatementLimit } from "./driver/Attempt.ts"
@@ -27,10 +32,11 @@ import { operations } from "./migrations/0009_operations.ts"
 import { quotas } from "./migrations/0010_quotas.ts"
 import { allowlist } from "./migrations/0011_allowlist.ts"
 import { cliLogin } from "./migrations/0012_cli_login.ts"
-import { turns } from "./migrations/before/turns.ts"
+
+type Migration = readonly [name: string, text: string]
 
 /** The migrations in the order of execution. A name never changes: databases record migrations by it. */
-export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
+export const migrations: ReadonlyArray<Migration> = [
   ["0001_accounts", accounts],
   ["0002_regions", regions],
   ["0003_keys", keys],
@@ -45,88 +51,63 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0012_cli_login", cliLogin]
 ]
 
-/** The advisory lock of migrations: the same number in every version of this program. */
-const lock = 7_316_904_412
-
-const record = `create table if not exists narthex_migration (
+const records = `create table if not exists narthex.narthex_migration (
   name     text primary key,
   checksum text not null,
   at       timestamptz not null default now()
 )`
 
-/** Wraps many commands into one: the extended protocol takes one command per statement. */
-const asOne = (text: string) =>
-  `do $narthex_block$ begin execute $narthex_text$${text}$narthex_text$; end $narthex_block$`
+const refused = (operation: string) => (why: string) => new StorageError({ operation, cause: new Error(why) })
 
-type Ask = <Row extends object>(
-  statement: string,
-  params?: ReadonlyArray<unknown>
-) => Effect.Effect<ReadonlyArray<Row>, StorageError>
-
-/** Runs `work` in a transaction that waits for those of other instances, and has the table of the records. */
-const alone = <A>(operation: string, work: (ask: Ask) => Effect.Effect<A, StorageError>) =>
-  Effect.gen(function* () {
-    const { query, transaction } = yield* Database
-    const ask: Ask = (statement, params = []) => query(operation, statement, params)
-    const step = Effect.gen(function* () {
-      yield* ask(unlimited)
-      yield* ask("select pg_advisory_xact_lock($1)", [lock])
-      yield* ask(record)
-      return yield* work(ask)
-    })
-    return yield* transaction(step)
-  })
-
-const refused = (operation: string, why: string) => new StorageError({ operation, cause: new Error(why) })
+/** The part of the transaction that `operation` names in errors. */
+const migrating = ({ query, schema }: Database["Service"], operation: string): Migrating => {
+  const ask: Migrating["ask"] = (text, params = []) => query(operation, text, params)
+  return {
+    ask,
+    // Temporary tables come last, so that none hides a table of the schema.
+    enter: (at) => ask("select set_config('search_path', $1, true)", [`${quoted(at)}, pg_temp`]),
+    // The extended protocol takes one command per statement.
+    run: (text) =>
+      Effect.andThen(
+        ask("select set_config('narthex_migration.text', $1, true)", [text]),
+        ask("do $$ begin execute current_setting('narthex_migration.text'); end $$")
+      ),
+    refused: refused(operation),
+    schema
+  }
+}
 
 /** Whether it ran: `false` if it is recorded. */
-const once = (name: string, text: string) =>
-  alone(
-    `migrate ${name}`,
-    Effect.fnUntraced(function* (ask) {
-      const [found] = yield* ask<{ readonly same: boolean }>(
-        "select checksum = md5($2) as same from narthex_migration where name = $1",
-        [name, text]
-      )
-      if (found?.same === false)
-        return yield* refused(`migrate ${name}`, "This migration ran on the database with a different text.")
-      if (found !== undefined) return false
-      yield* ask(asOne(text))
-      yield* ask("insert into narthex_migration (name, checksum) values ($1, md5($2))", [name, text])
-      return true
-    })
+const once = Effect.fnUntraced(function* ({ ask, refused, run }: Migrating, [name, text]: Migration) {
+  const [found] = yield* ask<{ readonly same: boolean }>(
+    "select checksum = md5($2) as same from narthex.narthex_migration where name = $1",
+    [name, text]
   )
+  if (found?.same === false) return yield* refused("This migration ran on the database with a different text.")
+  if (found !== undefined) return false
+  yield* run(text)
+  yield* ask("insert into narthex.narthex_migration (name, checksum) values ($1, md5($2))", [name, text])
+  return true
+})
 
 /** The migrations of the first release: one for each group of tables. */
 const ofFirstRelease = migrations.slice(0, 12)
-/** A digest of the records of the 26 migrations from before the first release. */
-const recordsBefore = "5249b29d6b58d0339955d0bbd49ab6fa"
 
-/**
- * Brings a database from before the first release to the schema of that release, and records its migrations. The former
- * records stay.
- */
-const recognized = alone(
-  "migrate",
-  Effect.fnUntraced(function* (ask) {
-    const [older] = yield* ask<{ readonly complete: boolean }>(
-      `select md5(string_agg(name || ' ' || checksum, ',' order by name collate "C")) = $1 as complete
-       from narthex_migration having bool_or(name = '0001_events') and not bool_or(name = '0001_accounts')`,
-      [recordsBefore]
-    )
-    if (older?.complete === false)
-      return yield* refused(
-        "migrate",
-        "The database has not all migrations from before the first release. Start the last version before the first release once, then this one."
-      )
-    if (older === undefined) return
-    yield* ask(asOne(turns))
-    yield* ask(
-      "insert into narthex_migration (name, checksum) select name, md5(text) from unnest($1::text[], $2::text[]) as it(name, text)",
-      [ofFirstRelease.map(([name]) => name), ofFirstRelease.map(([, text]) => text)]
-    )
-  })
-)
+/** Runs what is not recorded, in one transaction. It waits for those of other instances with the same schema. */
+const together = (database: Database["Service"], left: ReadonlyArray<Migration>) =>
+  Effect.gen(function* () {
+    const whole = migrating(database, "migrate")
+    const { ask, enter, run, schema } = whole
+    yield* ask(unlimited)
+    yield* ask("select pg_advisory_xact_lock(hashtextextended('narthex migrates ' || $1, 0))::text", [schema])
+    // Asked first: `create schema if not exists` needs the right to create one where it exists, too.
+    const [found] = yield* ask("select 1 from pg_namespace where nspname = $1", [schema])
+    if (found === undefined) yield* run(`create schema ${quoted(schema)}`)
+    yield* adopt(whole, ofFirstRelease)
+    yield* ask(records)
+    yield* enter(schema)
+    return yield* Effect.filter(left, (one) => once(migrating(database, `migrate ${one[0]}`), one))
+  }).pipe(database.transaction)
 
 /**
  * The names of the migrations that ran with their present text. It takes no lock: a record is made with the change that
@@ -136,7 +117,7 @@ const recorded = Effect.gen(function* () {
   const { query } = yield* Database
   const [table] = yield* query<ServerFacts & { readonly exists: boolean }>(
     "migrate",
-    `select to_regclass('narthex_migration') is not null as exists, ${serverFacts}`
+    `select to_regclass('narthex.narthex_migration') is not null as exists, ${serverFacts}`
   )
   const unfit = table === undefined ? undefined : unfitness(table)
   if (unfit !== undefined) return yield* new StorageError({ operation: "migrate", cause: unfit })
@@ -144,7 +125,7 @@ const recorded = Effect.gen(function* () {
   const rows = yield* query<{ readonly name: string }>(
     "migrate",
     `select m.name from unnest($1::text[], $2::text[]) as it(name, text)
-     join narthex_migration m on m.name = it.name and m.checksum = md5(it.text)`,
+     join narthex.narthex_migration m on m.name = it.name and m.checksum = md5(it.text)`,
     [migrations.map(([name]) => name), migrations.map(([, text]) => text)]
   )
   return new Set(rows.map(({ name }) => name))
@@ -164,8 +145,8 @@ const recorded = Effect.gen(function* () {
 export const migrate: Effect.Effect<ReadonlyArray<string>, StorageError, Database> = Effect.gen(function* () {
   const done = yield* recorded
   const left = migrations.filter(([name]) => !done.has(name))
-  if (left.length > 0) yield* recognized
-  const ran = yield* Effect.filter(left, ([name, text]) => once(name, text))
+  if (left.length === 0) return []
+  const ran = (yield* together(yield* Database, left)).map(([name]) => name)
   if (ran.length > 0) yield* Effect.logInfo(`Database ready (${ran.length} migrations).`)
-  return ran.map(([name]) => name)
+  return ran
 }).pipe(Effect.provideService(StatementLimit, Duration.infinity))

@@ -20,7 +20,7 @@ const make = Effect.gen(function* () {
   const emit = (...numbers: ReadonlyArray<number>) =>
     query(
       "test",
-      `insert into event_outbox (org_id, project_id, type, source, region_id, at, internal, data)
+      `insert into narthex.event_outbox (org_id, project_id, type, source, region_id, at, internal, data)
        select * from jsonb_to_recordset($1) as x(
          org_id uuid, project_id uuid, type text, source text, region_id text, at timestamptz, internal boolean, data jsonb)`,
       [
@@ -38,17 +38,23 @@ const make = Effect.gen(function* () {
       ]
     )
   const sequence = (limit: number) =>
-    Effect.map(query<{ readonly n: number }>("test", "select event_sequence($1) as n", [limit]), ([row]) => row?.n)
-  const log = query<Logged>("test", "select pos, id, (data->>'n')::int as n from event_log order by pos")
+    Effect.map(
+      query<{ readonly n: number }>("test", "select narthex.event_sequence($1) as n", [limit]),
+      ([row]) => row?.n
+    )
+  const log = query<Logged>("test", "select pos, id, (data->>'n')::int as n from narthex.event_log order by pos")
   const head = Effect.map(
     query<{ readonly trimmed_to: string | null; readonly timeline: string | null }>(
       "test",
-      "select trimmed_to, timeline from event_head"
+      "select trimmed_to, timeline from narthex.event_head"
     ),
     ([row]) => row
   )
-  yield* query("test", "truncate event_outbox, event_log")
-  yield* query("test", "update event_head set pos = 0, ms = 0, r40 = 0, c32 = 0, trimmed_to = null, timeline = null")
+  yield* query("test", "truncate narthex.event_outbox, narthex.event_log")
+  yield* query(
+    "test",
+    "update narthex.event_head set pos = 0, ms = 0, r40 = 0, c32 = 0, trimmed_to = null, timeline = null"
+  )
   return { emit, sequence, log, head }
 })
 
@@ -148,9 +154,12 @@ layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => 
     Effect.gen(function* () {
       const { emit, sequence } = yield* make
       const { query, transaction } = yield* Database
-      yield* query("test", "analyze event_outbox")
+      yield* query("test", "analyze narthex.event_outbox")
       const scans = Effect.map(
-        query<{ readonly n: number }>("test", "select pg_stat_get_xact_numscans('event_outbox'::regclass) as n"),
+        query<{ readonly n: number }>(
+          "test",
+          "select pg_stat_get_xact_numscans('narthex.event_outbox'::regclass) as n"
+        ),
         ([row]) => row?.n
       )
       // One session, so one plan.
@@ -170,7 +179,7 @@ layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => 
     Effect.gen(function* () {
       const { emit, sequence, log } = yield* make
       const { query } = yield* Database
-      yield* query("test", "update event_head set ms = 32503680000000, r40 = 5, c32 = 7")
+      yield* query("test", "update narthex.event_head set ms = 32503680000000, r40 = 5, c32 = 7")
       yield* emit(1)
       yield* sequence(10)
       const [event] = yield* log

@@ -74,16 +74,33 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
     }).pipe(Effect.provide(silent))
   )
 
-  it.effect("a failed migration changes nothing", () =>
+  it.effect("a migration that fails leaves nothing of those before it behind, and not their schema", () =>
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer
       const url = yield* database
-      yield* admin("create function event_id(bigint, bigint, bigint) returns int language sql as 'select 1'", url)
-      yield* Effect.flip(starter(url))
-      assert.deepStrictEqual(yield* admin("select to_regclass('event_outbox') is null as none", url), [{ none: true }])
-      yield* admin("drop function event_id", url)
-      yield* starter(url)
-      assert.lengthOf(yield* admin("select 1 from narthex_migration where name = '0008_events'", url), 1)
+      const refusal = "create function refuse() returns event_trigger language plpgsql as 'begin raise ''no''; end'"
+      yield* admin(refusal, url)
+      // The first function is one of the fourth migration.
+      const trigger = "create event trigger refusal on ddl_command_start when tag in ('CREATE FUNCTION')"
+      yield* admin(`${trigger} execute function refuse()`, url)
+      assert.strictEqual((yield* Effect.flip(starter(url))).operation, "migrate 0004_projects")
+      assert.deepStrictEqual(yield* admin("select to_regnamespace('narthex') is null as none", url), [{ none: true }])
+      yield* admin("drop event trigger refusal", url)
+      assert.lengthOf(yield* starter(url), migrations.length)
+    }).pipe(Effect.provide(silent))
+  )
+
+  it.effect("a schema with an object that has the name of another one stays as it is", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      yield* admin("create schema narthex create table narthex.operation_head (n int)", url)
+      const error = yield* Effect.flip(starter(url))
+      assert.strictEqual(error.failure.code, "42P07")
+      const held = "select relname from pg_class where relnamespace = 'narthex'::regnamespace"
+      assert.deepStrictEqual(yield* admin(held, url), [{ relname: "operation_head" }])
+      yield* admin("drop table operation_head", url)
+      assert.lengthOf(yield* starter(url), migrations.length)
     }).pipe(Effect.provide(silent))
   )
 })

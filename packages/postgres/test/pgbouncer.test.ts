@@ -149,7 +149,7 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
         const { direct, pooled } = yield* migratedWays
         const notices = yield* Queue.unbounded<Notice["_tag"]>()
         const listening = Effect.flatMap(Database, ({ listen }) =>
-          Stream.runForEach(listen("events"), ({ _tag }) => Queue.offer(notices, _tag))
+          Stream.runForEach(listen("narthex"), ({ _tag }) => Queue.offer(notices, _tag))
         )
         yield* Effect.forkScoped(Effect.provide(listening, database(pooled, direct), { local: true }))
         assert.strictEqual(yield* soon("the subscription", Queue.take(notices)), "Subscribed")

@@ -94,22 +94,22 @@ const lockedTables = (direct: Url, { pooled }: { readonly pooled: boolean }) =>
     yield* mutation
     yield* sequenced
 
-    const releaseOutbox = yield* holding(direct, "event_outbox")
+    const releaseOutbox = yield* holding(direct, "narthex.event_outbox")
     const refused = yield* Effect.flip(mutation)
     assert.strictEqual(refused._tag, "StorageError")
     if (refused._tag === "StorageError") assert.include(inspect(refused.cause, { depth: 9 }), "lock timeout")
     yield* releaseOutbox
     yield* mutation
 
-    const releaseHead = yield* holding(direct, "event_head")
+    const releaseHead = yield* holding(direct, "narthex.event_head")
     yield* mutation
     // `busy` while the run that the commit has started waits for the lock.
     if (!pooled) yield* eventually("the sequencer to fail", Effect.map(Effect.result(log.sequence), Result.isFailure))
     yield* releaseHead
     yield* sequenced
     const { query } = yield* Database
-    assert.lengthOf(yield* query("test", "select 1 from event_outbox"), 0)
-    assert.lengthOf(yield* query("test", "select 1 from event_log"), 3)
+    assert.lengthOf(yield* query("test", "select 1 from narthex.event_outbox"), 0)
+    assert.lengthOf(yield* query("test", "select 1 from narthex.event_log"), 3)
   })
 
 /** Another database; its layers are built in the test. */
@@ -174,7 +174,10 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "60 seconds" }
             Effect.flatMap(Database, (operator) =>
               operator.transaction(
                 Effect.gen(function* () {
-                  yield* operator.query("test", "select pg_advisory_xact_lock(7316904412)")
+                  yield* operator.query(
+                    "test",
+                    "select pg_advisory_xact_lock(hashtextextended('narthex migrates narthex', 0))"
+                  )
                   yield* Deferred.succeed(held, yield* ownBackend)
                   yield* Deferred.await(release)
                 })
@@ -192,7 +195,7 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "60 seconds" }
         yield* Deferred.succeed(release, undefined)
         yield* Fiber.join(other)
         yield* Fiber.join(migrating)
-        assert.isNotEmpty(yield* query("test", "select 1 from narthex_migration"))
+        assert.isNotEmpty(yield* query("test", "select 1 from narthex.narthex_migration"))
       })
       yield* Effect.provide(waiting, database(direct, short))
     })

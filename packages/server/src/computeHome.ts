@@ -41,7 +41,7 @@ export const claimHome = Effect.fn("claimHome")(function* (data_dir: string) {
   const id = yield* idOf(join(data_dir, "computes.id"))
   const [claimed] = yield* query(
     "claimHome",
-    `insert into compute_home as former (home) values ($1)
+    `insert into narthex.compute_home as former (home) values ($1)
      on conflict (one) do update set home = former.home where former.home = excluded.home returning home`,
     [id]
   )

@@ -23,7 +23,7 @@ const connections = 20
 export type StoreUse = "own" | "attach"
 
 export const layerDatabase = (settings: Settings, use: StoreUse = "own") => {
-  const options = { maxConnections: connections, applicationName: "narthex" }
+  const options = { maxConnections: connections, applicationName: "narthex", schema: settings.schema }
   const off = settings.listen ? {} : { listenUrl: "off" as const }
   if (settings.database !== null) {
     const { listen_url, url } = settings.database
@@ -63,13 +63,13 @@ export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnu
 }
 
 const explained =
-  ({ database }: Settings) =>
+  ({ database, schema }: Settings) =>
   (error: StorageError) =>
     new StoreUnusable({
       reason:
         database === null
           ? `The embedded store: ${error.line}`
-          : whyUnusable(Redacted.value(database.url), "DATABASE_URL")(error).sentence
+          : whyUnusable(Redacted.value(database.url), "DATABASE_URL", schema)(error).sentence
     })
 
 /** Brings the schema up to date, and does nothing else. Returns the names of the migrations that ran. */

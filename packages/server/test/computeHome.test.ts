@@ -23,7 +23,7 @@ layer(testDatabase, { excludeTestServices: true })("the data directory of local 
       const { message } = yield* Effect.flip(claimHome(second))
       assert.include(message, `another data directory than ${second}`)
       yield* claimHome(join(first, "data"))
-      yield* query("test", "delete from compute_home")
+      yield* query("test", "delete from narthex.compute_home")
       yield* claimHome(second)
       assert.include((yield* Effect.flip(claimHome(join(first, "data")))).message, "another data directory")
     })
@@ -32,7 +32,7 @@ layer(testDatabase, { excludeTestServices: true })("the data directory of local 
   it.effect("exactly one of several runners that start at once on different directories is accepted", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
-      yield* query("test", "delete from compute_home")
+      yield* query("test", "delete from narthex.compute_home")
       const paths = yield* Effect.forEach([1, 2, 3, 4], () => directory)
       const outcomes = yield* Effect.forEach(paths, (path) => Effect.exit(claimHome(path)), {
         concurrency: "unbounded"

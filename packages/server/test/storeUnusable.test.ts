@@ -45,6 +45,11 @@ describe("a database that cannot be used", () => {
     ["3D000", 'database "x" does not exist', /^DATABASE_URL: the database "x" does not exist on /],
     ["28P01", "password authentication failed", /^DATABASE_URL: .* refused the password of the user "ann"/],
     ["28000", 'role "ann" does not exist', /^DATABASE_URL: .* refused the user "ann": role "ann" does not exist/],
+    [
+      "42P07",
+      'relation "project" already exists',
+      /^DATABASE_URL: the schema "narthex" on .*: relation "project" already/
+    ],
     ["25006", "cannot execute CREATE TABLE in a read-only transaction", /^DATABASE_URL: .* accepts no changes from /]
   ] as const
   it.live.each(refusals)("the refusal %s is explained", ([code, message, sentence]) =>

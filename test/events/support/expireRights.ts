@@ -48,7 +48,7 @@ const everywhere = (servers: ReadonlyArray<ApiProcess>, token: string) =>
 const expiringKey = (servers: ReadonlyArray<ApiProcess>, { id, secret }: Key, until: number) =>
   Effect.gen(function* () {
     const { query } = yield* Database
-    yield* query("test", "update api_key set expires_at = $2 where id = $1", [id, new Date(until)])
+    yield* query("test", "update narthex.api_key set expires_at = $2 where id = $1", [id, new Date(until)])
     return { way: "expired key", token: secret, early: everywhere(servers, secret) }
   })
 
@@ -83,7 +83,7 @@ const expiringSecret = (servers: ReadonlyArray<ApiProcess>, team: Team, { id, se
     const [opened] = yield* Effect.all([early, rotate], { concurrency: 2 })
     const [row] = yield* query<{ readonly until: number }>(
       "test",
-      `select (extract(epoch from dies_at) * 1000)::float8 as until from api_key_secret
+      `select (extract(epoch from dies_at) * 1000)::float8 as until from narthex.api_key_secret
        where key_id = $1 and dies_at is not null`,
       [id]
     )

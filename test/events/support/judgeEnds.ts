@@ -62,7 +62,7 @@ export const headOfLog = Effect.gen(function* () {
   const { query } = yield* Database
   const [head] = yield* query<{ readonly pos: number; readonly id: string }>(
     "test",
-    "select pos, event_id(ms, r40, c32) as id from event_head"
+    "select pos, narthex.event_id(ms, r40, c32) as id from narthex.event_head"
   )
   return { pos: head?.pos ?? 0, id: head === undefined ? noEvent : eventIdFromUuid(head.id) }
 })
@@ -73,7 +73,7 @@ const rowsAfter = (pos: number, org: string) =>
     Effect.map(
       query<Row>(
         "test",
-        `select id, internal, project_id, data from event_log
+        `select id, internal, project_id, data from narthex.event_log
          where pos > $1 and (org_id = $2 or internal) and (not internal or type = 'internal.revoked.v1') order by pos`,
         [pos, org]
       ),

@@ -69,7 +69,7 @@ export const logged = (org: string, after = 0) =>
   Effect.flatMap(Database, ({ query }) =>
     query<{ readonly id: string; readonly project_id: string | null; readonly n: number | null }>(
       "test",
-      "select id, project_id, (data->>'n')::int as n from event_log where org_id = $1 and pos > $2 and not internal order by id",
+      "select id, project_id, (data->>'n')::int as n from narthex.event_log where org_id = $1 and pos > $2 and not internal order by id",
       [org, after]
     )
   )

@@ -14,8 +14,8 @@ export const log: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "sql-floor",
-        find: "select greatest(\n  (select trimmed_to from event_floor where org_id = $1), (select trimmed_to from event_head where one)) as id",
-        put: "select (select trimmed_to from event_floor where org_id = $1) as id",
+        find: "select greatest(\n  (select trimmed_to from narthex.event_floor where org_id = $1), (select trimmed_to from narthex.event_head where one)) as id",
+        put: "select (select trimmed_to from narthex.event_floor where org_id = $1) as id",
         why: "A change of the timeline concerns every organization."
       },
       {

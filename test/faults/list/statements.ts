@@ -28,14 +28,14 @@ export const statements: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "pg-claim-waits-for-nothing",
-        find: "where exists (select from operation_head where class = $1 and due_at <= $2)",
+        find: "where exists (select from narthex.operation_head where class = $1 and due_at <= $2)",
         put: "where $1 is not null and $2::timestamptz is not null",
         why: "A claim that finds nothing due does not wait for the other claims of the class.",
         tests: ["packages/postgres/test/stores/claimLocks.test.ts"]
       },
       {
         id: "pg-insert-turns",
-        find: "select pg_advisory_xact_lock(hashtextextended($2, 0))::text as held",
+        find: 'select ${lockOf("$2")} as held',
         put: "select $2 as held",
         why: "Operations of a branch are seen in the order of their commits."
       }
@@ -111,8 +111,8 @@ export const statements: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "quota-lock-none",
-        find: "hashtextextended(name, 0)",
-        put: "hashtextextended(name || random()::text, 0)",
+        find: 'lockOf("name")',
+        put: 'lockOf("name || random()::text")',
         why: "Parallel creations of an organization wait for each other."
       },
       {
@@ -130,8 +130,8 @@ export const statements: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "overviews-foreign-names",
-        find: "from project where org_id = $1 and id = any ($2::text[]))",
-        put: "from project where $1::text is not null and id = any ($2::text[]))",
+        find: "from narthex.project where org_id = $1 and id = any ($2::text[]))",
+        put: "from narthex.project where $1::text is not null and id = any ($2::text[]))",
         why: "Names are those of the organization."
       }
     ]

@@ -80,7 +80,7 @@ export const atCommit = (runner: RunnerProcess) =>
     const waiting = query(
       "test",
       `select 1 from pg_stat_activity
-       where application_name = $1 and query ilike '%insert into event_outbox%' and $2 = any (pg_blocking_pids(pid))`,
+       where application_name = $1 and query ilike '%insert into narthex.event_outbox%' and $2 = any (pg_blocking_pids(pid))`,
       [runner.name, held?.pid ?? 0]
     )
     yield* eventually(
@@ -107,7 +107,9 @@ export const lose = (runner: RunnerProcess) =>
         (rows) => rows.length === 0
       )
     )
-    yield* query("test", "update operation set lease_until = lease_until - interval '1 day' where lease_owner = $1", [
-      worker
-    ])
+    yield* query(
+      "test",
+      "update narthex.operation set lease_until = lease_until - interval '1 day' where lease_owner = $1",
+      [worker]
+    )
   })

@@ -69,12 +69,12 @@ export const wrongOperations = Effect.gen(function* () {
   const { query } = yield* Database
   const rows = yield* query<{ readonly id: string; readonly action: string; readonly status: string }>(
     "test",
-    "select id, action, status from operation"
+    "select id, action, status from narthex.operation"
   )
   const told = yield* query<{ readonly id: string; readonly statuses: ReadonlyArray<OperationStatus> }>(
     "test",
     `select data->>'operation_id' as id, array_agg(data->>'status' order by pos) as statuses
-     from event_log where type = 'operation.updated.v1' group by 1`
+     from narthex.event_log where type = 'operation.updated.v1' group by 1`
   )
   const story = new Map(told.map((it) => [it.id, it.statuses]))
   return {

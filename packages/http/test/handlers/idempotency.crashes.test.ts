@@ -80,10 +80,10 @@ const tables = [
 /** The rows of all tables, and the events that were emitted. */
 const census = Effect.gen(function* () {
   const { query } = yield* Database
-  const counts = tables.map((table) => `(select count(*) from ${table}) as ${table}`).join(", ")
+  const counts = tables.map((table) => `(select count(*) from narthex.${table}) as ${table}`).join(", ")
   const [row] = yield* query<Record<string, number>>(
     "test",
-    `select ${counts}, (select count(*) from event_outbox) + (select count(*) from event_log) as events`
+    `select ${counts}, (select count(*) from narthex.event_outbox) + (select count(*) from narthex.event_log) as events`
   )
   return row ?? {}
 })
@@ -191,7 +191,7 @@ const attempts = Effect.fnUntraced(function* (
     const answer = yield* by.call(method, path, { headers, ...(body === undefined ? {} : { body }) })
     death.at = undefined
     // The lease of the attempt that died ends.
-    yield* query("test", "update idempotency_record set lease_until = lease_until - interval '1 hour'")
+    yield* query("test", "update narthex.idempotency_record set lease_until = lease_until - interval '1 hour'")
     return answer
   })
   for (const at of deaths) yield* once(at)
@@ -253,11 +253,11 @@ layer(api, { excludeTestServices: true, timeout: "600 seconds" })("an idempotent
       const early = yield* send
       refused(early, 409, "idempotency_in_progress")
       assert.match(early.body.detail, /by \d{4}-\d\d-\d\dT[\d:.]+Z it has been answered/)
-      yield* query("test", "update idempotency_record set lease_until = now() - interval '1 hour'")
+      yield* query("test", "update narthex.idempotency_record set lease_until = now() - interval '1 hour'")
       // The two attempts create in one organization, so the second waits at the quotas until the late one has ended.
       const attempt = query<{ readonly attempt: number }>(
         "test",
-        "select attempt from idempotency_record where key = 'late'"
+        "select attempt from narthex.idempotency_record where key = 'late'"
       )
       const [first] = yield* attempt
       const waiting = yield* Effect.forkChild(send)

@@ -30,6 +30,11 @@ export interface Storage {
 export const memory = (): Storage => ({ durable: false, layer: Layer.fresh(layerMemoryPorts) })
 
 export interface PostgresOptions {
+  /**
+   * The schema of all tables, which is made if there is none. Control planes on one database with different schemas have
+   * nothing in common. Default: `narthex`.
+   */
+  readonly schema?: string
   /** The most connections for statements and transactions. Shared reads use up to four more, and LISTEN one. Default: 20. */
   readonly maxConnections?: number
   /**
@@ -48,7 +53,8 @@ const sessionName = expecting(
 const optionsForm = objectOf<PostgresOptions>({
   maxConnections: optional(wholeFrom1),
   listenUrl: optional(text),
-  applicationName: optional(sessionName)
+  applicationName: optional(sessionName),
+  schema: optional(text)
 })
 const urlForm = expecting("the URL of a Postgres database", (it) => typeof it === "string")
 
@@ -110,21 +116,31 @@ export const postgres = (url: string, options: PostgresOptions = {}): Storage =>
   durable: true,
   layer: Layer.unwrap(
     Effect.gen(function* () {
-      const { Database, migrate, PostgresStorage, readConnectionUrl, whyUnusable } = yield* Effect.promise(
-        () => import("@narthex/postgres")
-      )
+      const {
+        Database,
+        defaultSchema,
+        formOfSchema,
+        isSchemaName,
+        migrate,
+        PostgresStorage,
+        readConnectionUrl,
+        whyUnusable
+      } = yield* Effect.promise(() => import("@narthex/postgres"))
       const problem = problemIn(url, options, readConnectionUrl)
       if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
-      const { applicationName = "narthex", listenUrl, maxConnections = 20 } = options
+      const { applicationName = "narthex", listenUrl, maxConnections = 20, schema = defaultSchema } = options
+      if (!isSchemaName(schema)) return yield* Effect.fail(invalidOptions(`storage.schema: expected ${formOfSchema}.`))
       const listening =
         listenUrl === undefined ? {} : { listenUrl: listenUrl === "off" ? ("off" as const) : Redacted.make(listenUrl) }
       const direct =
         listenUrl === undefined || listenUrl === "off" ? Effect.void : listenable(listenUrl, applicationName)
       return PostgresStorage.layer.pipe(
         Layer.provide(Layer.effectDiscard(Effect.andThen(direct, migrate))),
-        Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections, applicationName, ...listening })),
+        Layer.provideMerge(
+          Database.layer({ url: Redacted.make(url), maxConnections, applicationName, schema, ...listening })
+        ),
         Layer.catchTag("StorageError", (error) =>
-          Layer.effectContext(Effect.fail(postgresFailure(whyUnusable(url, "storage")(error))))
+          Layer.effectContext(Effect.fail(postgresFailure(whyUnusable(url, "storage", schema)(error))))
         )
       )
     })

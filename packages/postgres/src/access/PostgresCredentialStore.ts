@@ -57,11 +57,11 @@ const make = Effect.gen(function* () {
         keys.first(
           "CredentialStore.byKeyDigest",
           `select ${keyColumns}, ${standingColumns}
-           from api_key_secret s
-           join api_key k on k.id = s.key_id
-           join user_account u on u.id = k.creator_id
-           left join organization o on o.id = k.org_id
-           left join membership m on m.org_id = k.org_id and m.user_id = k.creator_id
+           from narthex.api_key_secret s
+           join narthex.api_key k on k.id = s.key_id
+           join narthex.user_account u on u.id = k.creator_id
+           left join narthex.organization o on o.id = k.org_id
+           left join narthex.membership m on m.org_id = k.org_id and m.user_id = k.creator_id
            where s.digest ${digests.length === 1 ? "= $1" : "= any ($1)"} limit 1`,
           [digests.length === 1 ? digests[0] : digests]
         ),
@@ -72,10 +72,10 @@ const make = Effect.gen(function* () {
         sessions.first(
           "CredentialStore.bySession",
           `select s.*, ${standingColumns}
-           from session s
-           join user_account u on u.id = s.user_id
-           left join organization o on o.id = $2
-           left join membership m on m.org_id = $2 and m.user_id = s.user_id
+           from narthex.session s
+           join narthex.user_account u on u.id = s.user_id
+           left join narthex.organization o on o.id = $2
+           left join narthex.membership m on m.org_id = $2 and m.user_id = s.user_id
            where s.id = $1`,
           [session, org]
         ),
@@ -87,12 +87,12 @@ const make = Effect.gen(function* () {
           "CredentialStore.hold",
           key === null
             ? `select to_jsonb(u) as held_user, m.role as held_role, null as held_key
-               from user_account u join membership m on m.org_id = $2 and m.user_id = u.id
+               from narthex.user_account u join narthex.membership m on m.org_id = $2 and m.user_id = u.id
                where u.id = $1 for share of u, m`
             : `select to_jsonb(u) as held_user, m.role as held_role, to_jsonb(k) as held_key
-               from user_account u
-               join membership m on m.org_id = $2 and m.user_id = u.id
-               join api_key k on k.id = $3 and k.org_id = $2
+               from narthex.user_account u
+               join narthex.membership m on m.org_id = $2 and m.user_id = u.id
+               join narthex.api_key k on k.id = $3 and k.org_id = $2
                where u.id = $1 for share of u, m, k`,
           key === null ? [user, org] : [user, org, key]
         ),

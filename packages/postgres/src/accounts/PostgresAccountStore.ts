@@ -14,11 +14,12 @@ const make = Effect.gen(function* () {
   const views = reading(database, OrganizationView)
 
   return AccountStore.of({
-    findUser: (user) => users.first("AccountStore.findUser", "select * from user_account where id = $1", [user]),
+    findUser: (user) =>
+      users.first("AccountStore.findUser", "select * from narthex.user_account where id = $1", [user]),
     lockUserByIdentity: (issuer, subject) =>
       users.first(
         "AccountStore.lockUserByIdentity",
-        "select * from user_account where issuer = $1 and subject = $2 for update",
+        "select * from narthex.user_account where issuer = $1 and subject = $2 for update",
         [issuer, subject]
       ),
     putUser: (user) =>
@@ -33,9 +34,9 @@ const make = Effect.gen(function* () {
         const replaced = yield* users.write(
           "AccountStore.putUser",
           user,
-          `update user_account ${users.setTo("$1")}
+          `update narthex.user_account ${users.setTo("$1")}
            where id = $2 and not exists (
-             select 1 from user_account other where other.issuer = $3 and other.subject = $4 and other.id <> $2)
+             select 1 from narthex.user_account other where other.issuer = $3 and other.subject = $4 and other.id <> $2)
            returning id`,
           [user.id, user.issuer, user.subject]
         )
@@ -43,7 +44,7 @@ const make = Effect.gen(function* () {
       }),
     users: (page) =>
       Effect.map(
-        users.all("AccountStore.users", "select * from user_account where id > $1 order by id limit $2", [
+        users.all("AccountStore.users", "select * from narthex.user_account where id > $1 order by id limit $2", [
           newerThan(page),
           page.limit + 1
         ]),
@@ -52,20 +53,24 @@ const make = Effect.gen(function* () {
     usersByEmail: (email) =>
       users.all(
         "AccountStore.usersByEmail",
-        `select * from user_account where lower(email collate "C") = lower($1::text collate "C") order by id limit 10`,
+        `select * from narthex.user_account where lower(email collate "C") = lower($1::text collate "C") order by id limit 10`,
         [email]
       ),
 
     findOrganization: (org) =>
-      organizations.first("AccountStore.findOrganization", "select * from organization where id = $1", [org]),
+      organizations.first("AccountStore.findOrganization", "select * from narthex.organization where id = $1", [org]),
     lockOrganization: (org) =>
-      organizations.first("AccountStore.lockOrganization", "select * from organization where id = $1 for update", [
-        org
-      ]),
+      organizations.first(
+        "AccountStore.lockOrganization",
+        "select * from narthex.organization where id = $1 for update",
+        [org]
+      ),
     holdOrganization: (org) =>
-      organizations.first("AccountStore.holdOrganization", "select * from organization where id = $1 for key share", [
-        org
-      ]),
+      organizations.first(
+        "AccountStore.holdOrganization",
+        "select * from narthex.organization where id = $1 for key share",
+        [org]
+      ),
     putOrganization: (organization) =>
       Effect.asVoid(
         organizations.write(
@@ -81,9 +86,9 @@ const make = Effect.gen(function* () {
       database.transaction(
         Effect.forEach(
           [
-            "delete from invitation where org_id = $1",
-            "delete from membership where org_id = $1",
-            "delete from organization where id = $1"
+            "delete from narthex.invitation where org_id = $1",
+            "delete from narthex.membership where org_id = $1",
+            "delete from narthex.organization where id = $1"
           ],
           (text) => database.query("AccountStore.removeOrganization", text, [org]),
           { discard: true }
@@ -91,10 +96,11 @@ const make = Effect.gen(function* () {
       ),
 
     findMembership: (org, user) =>
-      memberships.first("AccountStore.findMembership", "select * from membership where org_id = $1 and user_id = $2", [
-        org,
-        user
-      ]),
+      memberships.first(
+        "AccountStore.findMembership",
+        "select * from narthex.membership where org_id = $1 and user_id = $2",
+        [org, user]
+      ),
     putMembership: (membership) =>
       Effect.asVoid(
         memberships.write(
@@ -108,7 +114,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         database.query(
           "AccountStore.removeMembership",
-          "delete from membership where org_id = $1 and user_id = $2 returning user_id",
+          "delete from narthex.membership where org_id = $1 and user_id = $2 returning user_id",
           [org, user]
         ),
         (rows) => rows.length > 0
@@ -118,7 +124,7 @@ const make = Effect.gen(function* () {
         members.all(
           "AccountStore.members",
           `select m.user_id, u.email, u.name, m.role, m.joined_at
-           from membership m join user_account u on u.id = m.user_id
+           from narthex.membership m join narthex.user_account u on u.id = m.user_id
            where m.org_id = $1 and m.user_id < $2 order by m.user_id desc limit $3`,
           [org, olderThan(page), page.limit + 1]
         ),
@@ -128,7 +134,7 @@ const make = Effect.gen(function* () {
       members.first(
         "AccountStore.findMember",
         `select m.user_id, u.email, u.name, m.role, m.joined_at
-         from membership m join user_account u on u.id = m.user_id
+         from narthex.membership m join narthex.user_account u on u.id = m.user_id
          where m.org_id = $1 and m.user_id = $2`,
         [org, user]
       ),
@@ -136,7 +142,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         database.query(
           "AccountStore.hasOtherOwner",
-          "select 1 from membership where org_id = $1 and role = 'owner' and user_id <> $2 limit 1",
+          "select 1 from narthex.membership where org_id = $1 and role = 'owner' and user_id <> $2 limit 1",
           [org, user]
         ),
         (rows) => rows.length > 0
@@ -145,7 +151,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         memberships.first(
           "AccountStore.landingOf",
-          "select * from membership where user_id = $1 and invited_by is not null limit 1",
+          "select * from narthex.membership where user_id = $1 and invited_by is not null limit 1",
           [user]
         ),
         Option.map(({ org_id }) => org_id)
@@ -154,7 +160,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         views.all(
           "AccountStore.organizationsOf",
-          `select o.*, m.role from membership m join organization o on o.id = m.org_id
+          `select o.*, m.role from narthex.membership m join narthex.organization o on o.id = m.org_id
            where m.user_id = $1 and m.org_id > $2 order by m.org_id limit $3`,
           [user, newerThan(page), page.limit + 1]
         ),

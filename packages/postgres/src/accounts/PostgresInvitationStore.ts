@@ -12,12 +12,13 @@ const make = Effect.gen(function* () {
   const own = reading(database, OwnInvitation)
 
   return InvitationStore.of({
-    find: (id) => invitations.first("InvitationStore.find", "select * from invitation where id = $1", [id]),
+    find: (id) => invitations.first("InvitationStore.find", "select * from narthex.invitation where id = $1", [id]),
     lock: (org, id) =>
-      invitations.first("InvitationStore.lock", "select * from invitation where id = $1 and org_id = $2 for update", [
-        id,
-        org
-      ]),
+      invitations.first(
+        "InvitationStore.lock",
+        "select * from narthex.invitation where id = $1 and org_id = $2 for update",
+        [id, org]
+      ),
     add: (invitation, now) =>
       exclusively(
         database,
@@ -28,7 +29,7 @@ const make = Effect.gen(function* () {
             invitation,
             `${invitations.insertInto} ${invitations.record("$1")}
              where not exists (
-               select 1 from invitation other
+               select 1 from narthex.invitation other
                where other.org_id = $2 and other.email = $3 and other.accepted_at is null
                  and other.revoked_at is null and other.expires_at > $4)
              returning id`,
@@ -42,7 +43,7 @@ const make = Effect.gen(function* () {
         invitations.write(
           "InvitationStore.update",
           invitation,
-          `update invitation ${invitations.setTo("$1")} where id = $2`,
+          `update narthex.invitation ${invitations.setTo("$1")} where id = $2`,
           [invitation.id]
         )
       ),
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         invitations.all(
           "InvitationStore.list",
-          "select * from invitation where org_id = $1 and id < $2 order by id desc limit $3",
+          "select * from narthex.invitation where org_id = $1 and id < $2 order by id desc limit $3",
           [org, olderThan(page), page.limit + 1]
         ),
         (rows) => pageOf(rows, page)
@@ -61,9 +62,9 @@ const make = Effect.gen(function* () {
           "InvitationStore.pendingFor",
           `select i.id, jsonb_build_object('id', o.id, 'name', o.name) as organization, i.role,
              i.invited_by || jsonb_build_object('name', u.name) as invited_by, i.created_at, i.expires_at
-           from invitation i
-           join organization o on o.id = i.org_id
-           left join user_account u on u.id = i.invited_by->>'id'
+           from narthex.invitation i
+           join narthex.organization o on o.id = i.org_id
+           left join narthex.user_account u on u.id = i.invited_by->>'id'
            where i.email = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > $2 and i.id < $3
            order by i.id desc limit $4`,
           [email, DateTime.toDateUtc(now), olderThan(page), page.limit + 1]
@@ -73,7 +74,7 @@ const make = Effect.gen(function* () {
     oldestFor: (email, now, limit) =>
       database.query<PendingInvitation>(
         "InvitationStore.oldestFor",
-        `select i.id, i.org_id from invitation i join organization o on o.id = i.org_id
+        `select i.id, i.org_id from narthex.invitation i join narthex.organization o on o.id = i.org_id
          where i.email = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > $2
          order by i.id limit $3`,
         [email, DateTime.toDateUtc(now), limit]

@@ -12,6 +12,7 @@ import {
 } from "@narthex/core"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { Database } from "../database/Database.ts"
+import { lockOf } from "../database/exclusively.ts"
 import { olderThan } from "../database/keyset.ts"
 import { json, reading } from "../database/tableOf.ts"
 
@@ -39,7 +40,7 @@ const make = Effect.gen(function* () {
     Effect.map(
       query(
         "ClientRefusalStore.isNew",
-        `insert into refusal_report as last (proxy_id, sequence, reported_at) values ($1, $2, $3)
+        `insert into narthex.refusal_report as last (proxy_id, sequence, reported_at) values ($1, $2, $3)
          on conflict (proxy_id) do update set sequence = excluded.sequence, reported_at = excluded.reported_at
          where last.sequence < excluded.sequence returning 1`,
         [proxy_id, sequence, DateTime.toDateUtc(now)]
@@ -51,9 +52,9 @@ const make = Effect.gen(function* () {
     query(
       "ClientRefusalStore.lock",
       `with touched as materialized (
-         select distinct project_id from endpoint where id = any ($1) order by project_id
+         select distinct project_id from narthex.endpoint where id = any ($1) order by project_id
        )
-       select pg_advisory_xact_lock(hashtextextended('client_refusal ' || project_id, 0))::text from touched`,
+       select ${lockOf("'client_refusal ' || project_id")} from touched`,
       [endpoints]
     )
 
@@ -61,13 +62,13 @@ const make = Effect.gen(function* () {
   const add = (noted: ReadonlyArray<RefusalNoted>, endpoints: ReadonlyArray<string>) =>
     query(
       "ClientRefusalStore.add",
-      `insert into client_refusal as former
+      `insert into narthex.client_refusal as former
          (endpoint_id, address, project_id, branch_id, role, reason, count, first_at, last_at, position)
        select e.id, it.address, e.project_id, e.branch_id, it.role, it.reason, it.count, it.first_at, it.last_at,
          it.position
        from jsonb_to_recordset($1) as it(endpoint_id text, address text, role text, reason text, count bigint,
          first_at timestamptz, last_at timestamptz, position text)
-       join endpoint e on e.id = it.endpoint_id and e.id = any ($2) and e.deleted_at is null
+       join narthex.endpoint e on e.id = it.endpoint_id and e.id = any ($2) and e.deleted_at is null
        on conflict (endpoint_id, address) do update set
          count = former.count + excluded.count, first_at = least(former.first_at, excluded.first_at),
          (role, reason, last_at, position) = (
@@ -82,10 +83,10 @@ const make = Effect.gen(function* () {
   const trim = (endpoints: ReadonlyArray<string>) =>
     query(
       "ClientRefusalStore.trim",
-      `delete from client_refusal where (endpoint_id, address) in (
+      `delete from narthex.client_refusal where (endpoint_id, address) in (
          select old.endpoint_id, old.address
-         from (select distinct project_id from endpoint where id = any ($1)) as touched,
-           lateral (select r.endpoint_id, r.address from client_refusal r
+         from (select distinct project_id from narthex.endpoint where id = any ($1)) as touched,
+           lateral (select r.endpoint_id, r.address from narthex.client_refusal r
              where r.project_id = touched.project_id order by r.position desc offset $2) as old)`,
       [endpoints, refusalLimits.kept]
     )
@@ -106,8 +107,8 @@ const make = Effect.gen(function* () {
       const rows = yield* refusals.all(
         "ClientRefusalStore.list",
         `select f.endpoint_id, f.address, f.branch_id, f.reason, f.count, f.first_at, f.last_at, f.position,
-           (select r.role from branch_role r where r.branch_id = f.branch_id and r.role = f.role and ${owned}) as role
-         from client_refusal f where f.project_id = $1 and f.position < $2 order by f.position desc limit $3`,
+           (select r.role from narthex.branch_role r where r.branch_id = f.branch_id and r.role = f.role and ${owned}) as role
+         from narthex.client_refusal f where f.project_id = $1 and f.position < $2 order by f.position desc limit $3`,
         [project, olderThan(page), page.limit + 1, ...params]
       )
       const shown = rows.slice(0, page.limit)
@@ -123,11 +124,11 @@ const make = Effect.gen(function* () {
           "ClientRefusalStore.purge",
           // A row that a report is changing is skipped: it is no longer old.
           `with silent as (
-             delete from refusal_report where proxy_id = any (array(
-               select proxy_id from refusal_report where reported_at < $1 for update skip locked))
+             delete from narthex.refusal_report where proxy_id = any (array(
+               select proxy_id from narthex.refusal_report where reported_at < $1 for update skip locked))
            )
-           delete from client_refusal where ctid = any (array(
-             select ctid from client_refusal where last_at < $1 for update skip locked))`,
+           delete from narthex.client_refusal where ctid = any (array(
+             select ctid from narthex.client_refusal where last_at < $1 for update skip locked))`,
           [DateTime.toDateUtc(before)]
         )
       )

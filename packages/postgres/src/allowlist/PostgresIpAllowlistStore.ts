@@ -16,7 +16,9 @@ const make = Effect.gen(function* () {
   const lists = reading(database, StoredList)
 
   const all = (project: ProjectId) =>
-    rules.all("IpAllowlistStore.all", "select * from ip_rule where project_id = $1 order by position", [project])
+    rules.all("IpAllowlistStore.all", "select * from narthex.ip_rule where project_id = $1 order by position", [
+      project
+    ])
 
   return IpAllowlistStore.of({
     all,
@@ -25,9 +27,9 @@ const make = Effect.gen(function* () {
         "IpAllowlistStore.lists",
         `select it.project_id, coalesce(list.version, 0) as version, (
            select coalesce(jsonb_agg(to_jsonb(rule) order by rule.position), '[]')
-           from ip_rule rule where rule.project_id = it.project_id) as rules
+           from narthex.ip_rule rule where rule.project_id = it.project_id) as rules
          from unnest($1::text[]) with ordinality as it(project_id, n)
-         left join ip_allowlist list on list.project_id = it.project_id order by it.n`,
+         left join narthex.ip_allowlist list on list.project_id = it.project_id order by it.n`,
         [projects]
       ),
     lock: (project) =>
@@ -35,7 +37,7 @@ const make = Effect.gen(function* () {
         Effect.andThen(
           query(
             "IpAllowlistStore.lock",
-            `insert into ip_allowlist as list (project_id, version) values ($1, 0)
+            `insert into narthex.ip_allowlist as list (project_id, version) values ($1, 0)
              on conflict (project_id) do update set version = list.version`,
             [project]
           ),
@@ -48,19 +50,19 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const [row] = yield* query<{ readonly version: number }>(
             "IpAllowlistStore.change",
-            `insert into ip_allowlist as list (project_id, version) values ($1, 1)
+            `insert into narthex.ip_allowlist as list (project_id, version) values ($1, 1)
              on conflict (project_id) do update set version = list.version + 1 returning version`,
             [project]
           )
           const decided = decide(yield* all(project))
           if (Result.isFailure(decided)) {
-            const undo = "update ip_allowlist set version = version - 1 where project_id = $1"
+            const undo = "update narthex.ip_allowlist set version = version - 1 where project_id = $1"
             yield* query("IpAllowlistStore.change", undo, [project])
             return Result.fail(decided.failure)
           }
           const edit = decided.success
           if (edit.removed.length > 0) {
-            const gone = "delete from ip_rule where project_id = $1 and cidr = any($2)"
+            const gone = "delete from narthex.ip_rule where project_id = $1 and cidr = any($2)"
             yield* query("IpAllowlistStore.change", gone, [project, edit.removed])
           }
           yield* Option.match(edit.put, {
@@ -69,9 +71,9 @@ const make = Effect.gen(function* () {
               rules.write(
                 "IpAllowlistStore.change",
                 rule,
-                `insert into ip_rule (project_id, cidr, label, created_at, created_by, expires_at)
+                `insert into narthex.ip_rule (project_id, cidr, label, created_at, created_by, expires_at)
                  select $2, it.cidr, it.label, it.created_at, it.created_by, it.expires_at
-                 from jsonb_populate_record(null::ip_rule, $1) as it
+                 from jsonb_populate_record(null::narthex.ip_rule, $1) as it
                  on conflict (project_id, cidr) do update set label = excluded.label, created_at = excluded.created_at,
                    created_by = excluded.created_by, expires_at = excluded.expires_at, position = default`,
                 [project]

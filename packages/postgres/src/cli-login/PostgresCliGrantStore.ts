@@ -19,11 +19,11 @@ const make = Effect.gen(function* () {
         (rows) => rows.length > 0
       ),
     find: (codeDigest) =>
-      grants.first("CliGrantStore.find", "select * from cli_grant where code_digest = $1", [codeDigest]),
+      grants.first("CliGrantStore.find", "select * from narthex.cli_grant where code_digest = $1", [codeDigest]),
     consume: (codeDigest, now) =>
       grants.first(
         "CliGrantStore.consume",
-        `update cli_grant set consumed_at = $2
+        `update narthex.cli_grant set consumed_at = $2
          where code_digest = $1 and consumed_at is null and expires_at > $2 and wrong_verifiers < $3
          returning *`,
         [codeDigest, DateTime.toDateUtc(now), maxWrongVerifiers]
@@ -32,13 +32,13 @@ const make = Effect.gen(function* () {
       Effect.asVoid(
         database.query(
           "CliGrantStore.noteWrongVerifier",
-          "update cli_grant set wrong_verifiers = wrong_verifiers + 1 where code_digest = $1",
+          "update narthex.cli_grant set wrong_verifiers = wrong_verifiers + 1 where code_digest = $1",
           [codeDigest]
         )
       ),
     purge: (before) =>
       Effect.asVoid(
-        database.query("CliGrantStore.purge", "delete from cli_grant where expires_at < $1", [
+        database.query("CliGrantStore.purge", "delete from narthex.cli_grant where expires_at < $1", [
           DateTime.toDateUtc(before)
         ])
       )

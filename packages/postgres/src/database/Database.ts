@@ -5,6 +5,9 @@
  * `Database` stops at rows: it maps nothing to models, builds no queries, and repeats a single statement only where its
  * server refused it as read-only.
  *
+ * Tables: a statement names them in the schema `narthex`, as `narthex.project`. The name of the schema is put there
+ * (`ownSchema.ts`), so that no search path has a part in it.
+ *
  * Parameters: strings are sent untyped, so Postgres reads them as the type that the statement expects (uuid,
  * timestamptz as ISO text, bigint, jsonb as JSON text). Numbers, booleans, `Date`, bytes and flat arrays of these
  * have their own type. JSON values are passed as `jsonb(value)`.
@@ -41,6 +44,7 @@ import { transacting } from "../driver/transacting.ts"
 import { types } from "../driver/values.ts"
 import { joining } from "../host/joining.ts"
 import { readConnectionUrl } from "./connectionUrl.ts"
+import { defaultSchema, formOfSchema, inSchema, isSchemaName } from "./ownSchema.ts"
 import { defaultSessionLimits, parametersOf, type SessionLimits, settingLocally } from "./SessionLimits.ts"
 
 export interface DatabaseOptions {
@@ -54,6 +58,8 @@ export interface DatabaseOptions {
    */
   readonly listenUrl?: Redacted.Redacted<string> | "off" | undefined
   readonly applicationName: string
+  /** The schema that has the tables. Default: `narthex`. */
+  readonly schema?: string | undefined
   /** Limits after which the server ends statements and transactions. Default: `defaultSessionLimits`. */
   readonly limits?: SessionLimits | undefined
 }
@@ -104,6 +110,11 @@ export class Database extends Context.Service<
 
     /** Whether this runs inside `join`: the commit comes later, and is another's. */
     readonly joined: Effect.Effect<boolean>
+
+    /**
+     * The schema that has the tables, unquoted. It is also the channel of their notifications.
+     */
+    readonly schema: string
 
     /**
      * The notifications of a channel, and the state of the subscription to it: `Subscribed` before the first
@@ -161,8 +172,15 @@ const readable = (url: Redacted.Redacted<string>) =>
     })
   )
 
+const named = (schema: string) =>
+  isSchemaName(schema)
+    ? Effect.succeed(schema)
+    : Effect.fail(failing("Database.layer")(new Error(`The schema must be ${formOfSchema}.`)))
+
 const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], StorageError, Scope.Scope> =>
   Effect.gen(function* () {
+    const schema = yield* named(options.schema ?? defaultSchema)
+    const own = inSchema(schema)
     const session = {
       url: yield* readable(options.url),
       applicationName: options.applicationName,
@@ -188,24 +206,27 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
     )
     const listener = listenUrl === "off" ? undefined : PgConnection.make({ ...session, url: listenUrl })
 
-    const join = joining(pool, (text) => statement(text, []), parameters)
+    const join = joining(pool, statement, parameters, schema)
 
     return Database.of({
       query: <Row extends object>(
         operation: string,
-        text: string,
+        given: string,
         params: ReadonlyArray<unknown> = [],
         pipeline?: Pipeline
-      ) =>
-        statement(text, params, pipeline === undefined ? undefined : shared?.get(pipeline)).pipe(
+      ) => {
+        const text = own(given)
+        return statement(text, params, pipeline === undefined ? undefined : shared?.get(pipeline)).pipe(
           // The shape of a row is that of the statement, which only the caller knows.
           Effect.map((result) => result.rows as ReadonlyArray<object> as ReadonlyArray<Row>),
           Effect.mapError(failing(operation)),
           spanned("Database.query", { kind: "client", attributes: { operation, "db.query.text": text } })
-        ),
+        )
+      },
       transaction: (work) => spanned("Database.transaction")(transaction(work, failing("Database.transaction"))),
       join: (handle, work) => join(handle, work).pipe(Effect.withSpan("Database.join")),
       joined: Effect.map(attemptOn(pool), (attempt) => attempt?.host !== undefined),
+      schema,
       listen: (channel) => (listener === undefined ? Stream.never : listening(listener, channel)),
       connections: use
     })

@@ -72,13 +72,13 @@ export const tableOf = <M extends Model>(database: Database["Service"], name: st
   return {
     ...reading<M["Type"], M["Encoded"]>(database, model),
     /** `insert into … (…)`, to be followed by a query that begins with `record("$1")`. */
-    insertInto: `insert into ${name} (${list("")})`,
+    insertInto: `insert into narthex.${name} (${list("")})`,
     /** `select … from` the record in a parameter, as a row named `record`. */
     record: (parameter: string) =>
-      `select ${list("record.")} from jsonb_populate_record(null::${name}, ${parameter}) as record`,
+      `select ${list("record.")} from jsonb_populate_record(null::narthex.${name}, ${parameter}) as record`,
     /** `set …` of an update, to the record in a parameter. */
     setTo: (parameter: string) =>
-      `set (${list("")}) = (select ${list("record.")} from jsonb_populate_record(null::${name}, ${parameter}) as record)`,
+      `set (${list("")}) = (select ${list("record.")} from jsonb_populate_record(null::narthex.${name}, ${parameter}) as record)`,
     /** `set …` of an upsert. */
     setExcluded: `set (${list("")}) = row (${list("excluded.")})`,
     /** Runs a statement whose `$1` is a record; returns its rows undecoded. */

@@ -6,6 +6,7 @@
 import type { StorageError } from "@narthex/core"
 import { Result } from "effect"
 import { formOfUrl, readConnectionUrl } from "./connectionUrl.ts"
+import { defaultSchema } from "./ownSchema.ts"
 import { UnfitServer } from "./serverFacts.ts"
 
 export interface Unusable {
@@ -35,8 +36,12 @@ type Parts = ReturnType<typeof partsOf>
 /** Stands for a code, because the driver gives none. */
 const noTls = "no TLS"
 
+/** Migrations met an object of that name. */
+const taken = ({ address }: Parts, said: string, schema: string) =>
+  `the schema "${schema}" on ${address} holds an object that is not Narthex's${said}. Choose another schema for Narthex, or move that object.`
+
 /** SQLSTATE (Postgres, appendix A) or the code of the socket → what to correct. */
-const toCorrect: Readonly<Record<string, (parts: Parts, said: string) => string>> = {
+const toCorrect: Readonly<Record<string, (parts: Parts, said: string, schema: string) => string>> = {
   "3D000": ({ address, database }) =>
     // A URL with a mistake may have a part of the password here.
     `the database ${/^[\w-]{1,63}$/.test(database) ? `"${database}" ` : ""}does not exist on ${address}. Create it, or correct the URL.`,
@@ -47,7 +52,10 @@ const toCorrect: Readonly<Record<string, (parts: Parts, said: string) => string>
   "28000": ({ address, user }, said) =>
     `Postgres on ${address} refused the user "${user}"${said}. Correct the URL, or the access rules of the server.`,
   "42501": ({ address, user }, said) =>
-    `the user "${user}" may not create tables on ${address}${said}. Grant it CREATE on the schema, or make it the owner of the database.`,
+    `the user "${user}" may not create tables on ${address}${said}. Grant it CREATE on the database, or create the schema and grant it USAGE and CREATE there.`,
+  "42P07": taken,
+  "42710": taken,
+  "42723": taken,
   "25006": ({ address, user }) =>
     `Postgres on ${address} accepts no changes from the user "${user}": it is a standby, or the user is read-only. Name the primary and a user who may write.`
 }
@@ -68,9 +76,12 @@ const unreadable = /^(Invalid|Unsupported|Unrecognized) .*\bURL\b|^Startup param
 /** The codes of TLS (Node, `tls`; OpenSSL, `X509_V_ERR`) for a certificate that this machine does not trust. */
 const untrusted = /^(ERR_TLS_CERT_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_(GET|VERIFY)_|INVALID_(CA|PURPOSE))/
 
-/** Explains a failure of the storage behind this URL. `option`: the option or variable that has the URL. */
+/**
+ * Explains a failure of the storage behind this URL. `option`: the option or variable that has the URL. `schema` has the
+ * tables.
+ */
 export const whyUnusable =
-  (url: string, option: string) =>
+  (url: string, option: string, schema = defaultSchema) =>
   (error: StorageError): Unusable => {
     const readable = readConnectionUrl(url)
     if (Result.isFailure(readable))
@@ -87,7 +98,7 @@ export const whyUnusable =
     if (code === "" && text === "No username configured")
       return toBeCorrected(`the URL names no user, and neither does the variable USER. ${formOfUrl}`)
     const correct = toCorrect[code]
-    if (correct !== undefined) return toBeCorrected(correct(parts, said))
+    if (correct !== undefined) return toBeCorrected(correct(parts, said, schema))
     if (untrusted.test(code))
       return toBeCorrected(
         `the certificate of Postgres on ${parts.address} is not trusted${said}. Name its authority in NODE_EXTRA_CA_CERTS, and the host that it was made for in the URL.`

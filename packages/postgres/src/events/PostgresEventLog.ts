@@ -97,7 +97,7 @@ const make = Effect.gen(function* () {
       Effect.flatMap(database.joined, (joined) =>
         query(
           "EventLog.append",
-          `insert into event_outbox (org_id, project_id, type, source, region_id, at, internal, data, joined)
+          `insert into narthex.event_outbox (org_id, project_id, type, source, region_id, at, internal, data, joined)
            select it.org_id, it.project_id, it.type, it.source, it.region_id, it.at, it.internal, it.data, $2
            from rows from (jsonb_to_recordset($1) as (
                org_id uuid, project_id text, type text, source text, region_id text, at timestamptz,
@@ -109,7 +109,11 @@ const make = Effect.gen(function* () {
       ),
     sequence: Effect.gen(function* () {
       const begun = yield* Clock.monotonicTimeNanos
-      const [row] = yield* query<{ readonly n: number }>("EventLog.sequence", "select event_sequence($1) as n", [batch])
+      const [row] = yield* query<{ readonly n: number }>(
+        "EventLog.sequence",
+        "select narthex.event_sequence($1) as n",
+        [batch]
+      )
       const busy = row === undefined || row.n < 0
       health.sequenced(Number((yield* Clock.monotonicTimeNanos) - begun) / 1e9, busy)
       return busy ? "busy" : row.n < batch ? "idle" : "more"
@@ -117,7 +121,7 @@ const make = Effect.gen(function* () {
     head: Effect.map(
       query<{ readonly pos: number; readonly id: string }>(
         "EventLog.head",
-        "select pos, event_id(ms, r40, c32) as id from event_head where one"
+        "select pos, narthex.event_id(ms, r40, c32) as id from narthex.event_head where one"
       ),
       ([row]) => ({ pos: row?.pos ?? 0, id: row === undefined ? noEvent : eventIdFromUuid(row.id) })
     ),
@@ -128,7 +132,10 @@ const make = Effect.gen(function* () {
       ),
     tail: (after, limit) =>
       Effect.map(
-        events.all("EventLog.tail", "select * from event_log where pos > $1 order by pos limit $2", [after, limit]),
+        events.all("EventLog.tail", "select * from narthex.event_log where pos > $1 order by pos limit $2", [
+          after,
+          limit
+        ]),
         (rows) => {
           health.reader(rows.at(-1)?.pos ?? after)
           return rows.map(eventOf)
@@ -180,7 +187,7 @@ const make = Effect.gen(function* () {
       ),
     // Notifications reach every instance. The local hints serve an instance that cannot LISTEN: where notifications arrive,
     // the reader would read twice for each commit.
-    wakeups: Stream.merge(Stream.map(database.listen("events"), health.noticed), Stream.fromPubSub(hints)),
+    wakeups: Stream.merge(Stream.map(database.listen(database.schema), health.noticed), Stream.fromPubSub(hints)),
     wake: Effect.suspend(() => (health.hears() ? Effect.void : Effect.asVoid(PubSub.publish(hints, undefined)))),
     trim: (before, keep) => {
       const trimPart = database.transaction(

@@ -9,7 +9,7 @@
 
 /** Either may be missing; `greatest` ignores nulls. */
 const floor = `select greatest(
-  (select trimmed_to from event_floor where org_id = $1), (select trimmed_to from event_head where one)) as id`
+  (select trimmed_to from narthex.event_floor where org_id = $1), (select trimmed_to from narthex.event_head where one)) as id`
 
 const afterFloor = "coalesce(floor.id, '00000000-0000-0000-0000-000000000000')"
 
@@ -17,7 +17,7 @@ const afterFloor = "coalesce(floor.id, '00000000-0000-0000-0000-000000000000')"
 export const headOf = `
 with floor as (${floor})
 select greatest(floor.id, (
-  select id from event_log where org_id = $1 and id <= $2 order by id desc limit 1)) as id from floor`
+  select id from narthex.event_log where org_id = $1 and id <= $2 order by id desc limit 1)) as id from floor`
 
 /**
  * The events that a stream may show: no internal ones, and for a stream of a project the events of that project only.
@@ -33,35 +33,35 @@ const visible = (project: boolean, parameter = 4) =>
 export const window = `
 with floor as (${floor})
 select floor.id as floor, newest.* from floor left join lateral (
-  (select * from event_log where ${visible(false)} and id > ${afterFloor} order by id desc limit $2)
+  (select * from narthex.event_log where ${visible(false)} and id > ${afterFloor} order by id desc limit $2)
   union all
   select * from (
-    select * from event_log where org_id = $1 and id > ${afterFloor} order by id desc limit 1) head where internal
+    select * from narthex.event_log where org_id = $1 and id > ${afterFloor} order by id desc limit 1) head where internal
 ) newest on true`
 
 /** Whether the scope has an event with `$2 < id <= $3`; trimmed ones count as present. `$4` is the project, if any. */
 export const scopeHasBetween = (project: boolean): string => `
 with floor as (${floor})
 select (floor.id > $2 and $3::uuid > $2) is true
-  or exists (select 1 from event_log where ${visible(project)} and id > $2 and id <= $3) as has
+  or exists (select 1 from narthex.event_log where ${visible(project)} and id > $2 and id <= $3) as has
 from floor`
 
 /** The first `$3` rows after `$2`, oldest first, each with the floor and the oldest id. `$4` is the project, if any. */
 export const history = (project: boolean): string => `
 with floor as (${floor})
 select floor.id as floor, page.*, (
-  select id from event_log where ${visible(project)} and id > ${afterFloor} order by id limit 1) as oldest_id
+  select id from narthex.event_log where ${visible(project)} and id > ${afterFloor} order by id limit 1) as oldest_id
 from floor left join lateral (
-  select * from event_log where ${visible(project)} and id > greatest($2, floor.id) order by id limit $3
+  select * from narthex.event_log where ${visible(project)} and id > greatest($2, floor.id) order by id limit $3
 ) page on true`
 
 /** The last `$3` rows between `$2` and `$4`, newest first, else as `history`. `$5` is the project, if any. */
 export const newest = (project: boolean): string => `
 with floor as (${floor})
 select floor.id as floor, page.*, (
-  select id from event_log where ${visible(project, 5)} and id > ${afterFloor} order by id limit 1) as oldest_id
+  select id from narthex.event_log where ${visible(project, 5)} and id > ${afterFloor} order by id limit 1) as oldest_id
 from floor left join lateral (
-  select * from event_log
+  select * from narthex.event_log
   where ${visible(project, 5)} and id > greatest($2, floor.id) and id < $4 order by id desc limit $3
 ) page on true`
 
@@ -72,29 +72,29 @@ from floor left join lateral (
  */
 export const trim = `
 with recursive org as (
-  (select org_id from event_log order by org_id limit 1)
+  (select org_id from narthex.event_log order by org_id limit 1)
   union all
-  select (select l.org_id from event_log l where l.org_id > org.org_id order by l.org_id limit 1)
+  select (select l.org_id from narthex.event_log l where l.org_id > org.org_id order by l.org_id limit 1)
   from org where org.org_id is not null
 ), cut as (
   select org.org_id, kept.id as newest_to_go, recent.id as first_recent
   from org
   join lateral (
-    select at from event_log where org_id = org.org_id order by id limit 1) oldest on oldest.at < $1
+    select at from narthex.event_log where org_id = org.org_id order by id limit 1) oldest on oldest.at < $1
   join lateral (
-    select id from event_log where org_id = org.org_id order by id desc offset $2 limit 1) kept on true
+    select id from narthex.event_log where org_id = org.org_id order by id desc offset $2 limit 1) kept on true
   left join lateral (
-    select id from event_log where org_id = org.org_id and at >= $1 order by id limit 1) recent on true
+    select id from narthex.event_log where org_id = org.org_id and at >= $1 order by id limit 1) recent on true
   limit 50
 ), doomed as (
   select part.pos from cut join lateral (
-    select pos from event_log
+    select pos from narthex.event_log
     where org_id = cut.org_id and id <= cut.newest_to_go and (cut.first_recent is null or id < cut.first_recent)
     order by id limit 1000) part on true
 ), gone as (
-  delete from event_log where pos in (select pos from doomed) returning org_id, id
+  delete from narthex.event_log where pos in (select pos from doomed) returning org_id, id
 ), floors as (
-  insert into event_floor as floor (org_id, trimmed_to)
+  insert into narthex.event_floor as floor (org_id, trimmed_to)
   select distinct on (org_id) org_id, id from gone order by org_id, id desc
   on conflict (org_id) do update set trimmed_to = greatest(floor.trimmed_to, excluded.trimmed_to)
 )

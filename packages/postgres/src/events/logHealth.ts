@@ -23,10 +23,10 @@ const maxDepth = 100_000
 
 /** The age is measured by one clock, that of the server: the clock of the instance that emitted an event may be off. */
 const sample = `
-select (select pos from event_head where one) as head,
-  (select count(*) from (select seq from event_outbox order by seq limit ${maxDepth}) waiting) as depth,
+select (select pos from narthex.event_head where one) as head,
+  (select count(*) from (select seq from narthex.event_outbox order by seq limit ${maxDepth}) waiting) as depth,
   coalesce((select greatest(extract(epoch from clock_timestamp() - written_at), 0)
-    from event_outbox order by seq limit 1), 0)::float8 as oldest`
+    from narthex.event_outbox order by seq limit 1), 0)::float8 as oldest`
 
 export const makeLogHealth = Effect.gen(function* () {
   const { query } = yield* Database

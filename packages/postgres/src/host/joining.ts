@@ -17,6 +17,7 @@ import { StorageError, TransactionRefused } from "@narthex/core"
 import { Cause, Effect, Exit, Predicate } from "effect"
 import {
   type Answer,
+  type Ask,
   type Attempt,
   attemptOn,
   dooming,
@@ -99,18 +100,14 @@ const statements = (session: HostSession, savepoint: HostSavepoint) => {
 
 /**
  * `ask` runs a statement on a connection of this package. `limits` are the parameters that bound a statement, by name, in
- * milliseconds.
+ * milliseconds. `schema` has the tables.
  */
-export const joining = (
-  pool: PgPool,
-  ask: (text: string) => Effect.Effect<Answer, StatementFailure>,
-  limits: Readonly<Record<string, string>>
-) => {
+export const joining = (pool: PgPool, ask: Ask, limits: Readonly<Record<string, string>>, schema: string) => {
   let known: Place | undefined
 
   const place = Effect.suspend(() => {
     if (known !== undefined) return Effect.succeed(known)
-    return Effect.map(Effect.mapError(ask(whereItIs), failed), ({ rows }) => {
+    return Effect.map(Effect.mapError(ask(whereItIs, [schema]), failed), ({ rows }) => {
       known = rows[0] as Place // the columns of `whereItIs`
       return known
     })

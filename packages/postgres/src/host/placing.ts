@@ -1,6 +1,6 @@
 /**
  * Where a connection is, and the settings that statements of this package rely on. A host's connection may be on
- * another database, look for tables in another schema, print times in another way, and wait without end.
+ * another database, print times in another way, and wait without end.
  *
  * Pitfall: leaving a setting behind. A setting of the transaction also holds for the host's next statement in it.
  */
@@ -11,24 +11,21 @@ export interface Place {
   readonly database: number
   /** The outbox, which stands for all tables. */
   readonly relation: number
-  readonly schema: string
 }
 
-/** The place of this package's tables, read on its own connection, whose search path leads to them. */
+/** The place of the tables in schema `$1`, read on a connection of this package. */
 export const whereItIs = `
-select (select system_identifier::text from pg_control_system()) as system, d.oid as database, c.oid as relation,
-  quote_ident(n.nspname) as schema
-from pg_database d, pg_class c join pg_namespace n on n.oid = c.relnamespace
-where d.datname = current_database() and c.oid = 'event_outbox'::regclass`
+select (select system_identifier::text from pg_control_system()) as system, d.oid as database,
+  format('%I.event_outbox', $1::text)::regclass::oid as relation
+from pg_database d where d.datname = current_database()`
 
-/** Text as `text.ts` reads it. Temporary tables of the host come last, so that none hides a table of the schema. */
-const settings = (schema: string): Readonly<Record<string, string>> => ({
-  search_path: `${schema}, pg_temp`,
+/** Text as `text.ts` reads it. */
+const settings: Readonly<Record<string, string>> = {
   datestyle: "ISO, MDY",
   timezone: "UTC",
   bytea_output: "hex",
   extra_float_digits: "1"
-})
+}
 
 export interface Placed {
   readonly system: string
@@ -50,11 +47,11 @@ const limit = (name: string, value: number) => `set_config('${name}', case
  * setting of its own, by which the end of the call recognises the transaction.
  */
 export const placing = (
-  { relation, schema }: Place,
+  { relation }: Place,
   limits: Readonly<Record<string, string>>,
   token: string
 ): { readonly text: string; readonly params: ReadonlyArray<unknown> } => {
-  const set = Object.entries({ ...settings(schema), "narthex.call": token })
+  const set = Object.entries({ ...settings, "narthex.call": token })
   const limited = Object.entries(limits)
   const read = (names: ReadonlyArray<string>) =>
     `jsonb_build_object(${names.map((name) => `'${name}', coalesce(current_setting('${name}', true), '')`).join(", ")})`

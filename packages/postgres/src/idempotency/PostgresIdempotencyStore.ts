@@ -25,8 +25,8 @@ const make = Effect.gen(function* () {
       Effect.gen(function* (): Effect.fn.Return<Begun, StorageError> {
         const [fresh] = yield* query<{ readonly attempt: number }>(
           "IdempotencyStore.begin",
-          `insert into idempotency_record as record (owner, key, fingerprint, attempt, lease_until, expires_at)
-           values ($1, $2, $3, nextval('idempotency_attempt'), $4, $5)
+          `insert into narthex.idempotency_record as record (owner, key, fingerprint, attempt, lease_until, expires_at)
+           values ($1, $2, $3, nextval('narthex.idempotency_attempt'), $4, $5)
            on conflict (owner, key) do update
            set fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until,
              expires_at = excluded.expires_at, answer = null
@@ -46,7 +46,7 @@ const make = Effect.gen(function* () {
         // `on conflict` locked the row although it changed nothing, so this reads the row that the condition refused.
         const [found] = yield* query<Found>(
           "IdempotencyStore.begin",
-          "select fingerprint, answer, lease_until from idempotency_record where owner = $1 and key = $2",
+          "select fingerprint, answer, lease_until from narthex.idempotency_record where owner = $1 and key = $2",
           [owner, key]
         )
         if (found?.fingerprint !== fingerprint) return { _tag: "conflict" }
@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         query(
           "IdempotencyStore.complete",
-          `update idempotency_record set answer = $4
+          `update narthex.idempotency_record set answer = $4
            where owner = $1 and key = $2 and attempt = $3 and answer is null returning key`,
           [owner, key, attempt, json(answer)]
         ),
@@ -72,13 +72,13 @@ const make = Effect.gen(function* () {
       Effect.asVoid(
         query(
           "IdempotencyStore.abandon",
-          "delete from idempotency_record where owner = $1 and key = $2 and attempt = $3 and answer is null",
+          "delete from narthex.idempotency_record where owner = $1 and key = $2 and attempt = $3 and answer is null",
           [owner, key, attempt]
         )
       ),
     purge: (now) =>
       Effect.asVoid(
-        query("IdempotencyStore.purge", "delete from idempotency_record where expires_at <= $1", [
+        query("IdempotencyStore.purge", "delete from narthex.idempotency_record where expires_at <= $1", [
           DateTime.toDateUtc(now)
         ])
       )

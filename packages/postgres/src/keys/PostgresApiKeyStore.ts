@@ -11,7 +11,7 @@ import { KeyRecord, KeyRow, keyColumns } from "./storedApiKey.ts"
 
 /** Inserts the secrets of a key from the JSON array in a parameter. */
 const secretsFrom = (parameter: string, key: string) =>
-  `insert into api_key_secret (digest, key_id, position, pepper_id, dies_at)
+  `insert into narthex.api_key_secret (digest, key_id, position, pepper_id, dies_at)
    select it.digest, ${key}, it.position, it.pepper_id, it.dies_at
    from rows from (jsonb_to_recordset(${parameter}) as (digest text, pepper_id text, dies_at timestamptz))
      with ordinality as it(digest, pepper_id, dies_at, position)`
@@ -51,13 +51,13 @@ const make = Effect.gen(function* () {
           [secretRecords(secrets)]
         )
       ),
-    find: (org, key) => stored("ApiKeyStore.find", "api_key k where k.id = $1 and k.org_id = $2", [key, org]),
+    find: (org, key) => stored("ApiKeyStore.find", "narthex.api_key k where k.id = $1 and k.org_id = $2", [key, org]),
     lock: (org, key) =>
-      stored("ApiKeyStore.lock", "api_key k where k.id = $1 and k.org_id = $2 for update of k", [key, org]),
+      stored("ApiKeyStore.lock", "narthex.api_key k where k.id = $1 and k.org_id = $2 for update of k", [key, org]),
     findByDigest: (digests) =>
       stored(
         "ApiKeyStore.findByDigest",
-        "api_key_secret s join api_key k on k.id = s.key_id where s.digest = any ($1) limit 1",
+        "narthex.api_key_secret s join narthex.api_key k on k.id = s.key_id where s.digest = any ($1) limit 1",
         [digests]
       ),
     putSecrets: (key, hint, secrets) =>
@@ -65,11 +65,11 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const found = yield* database.query(
             "ApiKeyStore.putSecrets",
-            "update api_key set hint = $2 where id = $1 returning id",
+            "update narthex.api_key set hint = $2 where id = $1 returning id",
             [key, hint]
           )
           if (found.length === 0) return
-          yield* database.query("ApiKeyStore.putSecrets", "delete from api_key_secret where key_id = $1", [key])
+          yield* database.query("ApiKeyStore.putSecrets", "delete from narthex.api_key_secret where key_id = $1", [key])
           yield* database.query("ApiKeyStore.putSecrets", secretsFrom("$1", "$2"), [secretRecords(secrets), key])
         })
       ),
@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         keys.all(
           "ApiKeyStore.list",
-          `select * from api_key
+          `select * from narthex.api_key
            where org_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2) and id < $3
              ${creator === null ? "" : "and creator_id = $5"}
            order by id desc limit $4`,
@@ -95,7 +95,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         database.query<{ readonly n: number }>(
           "ApiKeyStore.countLive",
-          `select count(*) as n from api_key
+          `select count(*) as n from narthex.api_key
            where org_id = $1 and creator_id = $2 and revoked_at is null and (expires_at is null or expires_at > $3)`,
           [org, creator, DateTime.toDateUtc(now)]
         ),
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         database.query(
           "ApiKeyStore.revoke",
-          `update api_key set revoked_at = $3, revoked_reason = $4
+          `update narthex.api_key set revoked_at = $3, revoked_reason = $4
            where id = $1 and org_id = $2 and revoked_at is null returning id`,
           [key, org, DateTime.toDateUtc(now), reason]
         ),
@@ -117,8 +117,8 @@ const make = Effect.gen(function* () {
       return Effect.map(
         database.query<{ readonly id: ApiKeyId }>(
           "ApiKeyStore.revokeAll",
-          `update api_key set revoked_at = ${at}, revoked_reason = ${why}
-           where id in (select id from api_key where ${condition} and revoked_at is null order by id for update)
+          `update narthex.api_key set revoked_at = ${at}, revoked_reason = ${why}
+           where id in (select id from narthex.api_key where ${condition} and revoked_at is null order by id for update)
            returning id`,
           [...params, DateTime.toDateUtc(now), reason]
         ),
@@ -134,10 +134,10 @@ const make = Effect.gen(function* () {
              select distinct on (id) id, at, "from"
              from jsonb_to_recordset($1) as use(id text, at timestamptz, "from" text) order by id, at desc
            ), held as (
-             select k.id, newest.at, newest."from" from api_key k join newest on newest.id = k.id
+             select k.id, newest.at, newest."from" from narthex.api_key k join newest on newest.id = k.id
              where k.last_used_at is null or k.last_used_at < newest.at order by k.id for update of k
            )
-           update api_key k set last_used_at = held.at, last_used_from = held."from" from held where k.id = held.id`,
+           update narthex.api_key k set last_used_at = held.at, last_used_from = held."from" from held where k.id = held.id`,
           [json(uses.map((use) => ({ ...use, at: DateTime.formatIso(use.at) })))]
         )
       )

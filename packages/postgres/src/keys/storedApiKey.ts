@@ -28,7 +28,7 @@ export const KeyRow = Schema.Struct(keyRowFields)
 /** The columns of `KeyRow`, for a statement that names the table `api_key k`. */
 export const keyColumns = `k.*, (
   select coalesce(jsonb_agg(to_jsonb(secret) order by secret.position), '[]')
-  from api_key_secret secret where secret.key_id = k.id) as secrets`
+  from narthex.api_key_secret secret where secret.key_id = k.id) as secrets`
 
 export const storedKeyOf = ({ key, org_id, revoked_reason, secrets }: typeof KeyRow.Type): StoredApiKey => ({
   key,

@@ -17,9 +17,9 @@ const fits = `(${present} + $4) * $6::bigint + ${before} * $7::bigint <= $5::big
 
 const take = `
 with mine as (
-  select "window", taken, taken_before from rate_limit where limit_name = $1 and subject = $2
+  select "window", taken, taken_before from narthex.rate_limit where limit_name = $1 and subject = $2
 ), took as (
-  insert into rate_limit as mine (limit_name, subject, "window", taken, taken_before, stale_at)
+  insert into narthex.rate_limit as mine (limit_name, subject, "window", taken, taken_before, stale_at)
   select $1, $2, $3::bigint, $4::bigint, 0, $8
   where $4::bigint <= $5::bigint and not exists (select 1 from mine where not (${fits}))
   on conflict (limit_name, subject) do update
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
       }),
     purge: (now) =>
       Effect.asVoid(
-        query("RateLimiter.purge", "delete from rate_limit where stale_at <= $1", [DateTime.toDateUtc(now)])
+        query("RateLimiter.purge", "delete from narthex.rate_limit where stale_at <= $1", [DateTime.toDateUtc(now)])
       )
   })
 })

@@ -29,7 +29,7 @@ create table spent_id_token (
 );
 create index on spent_id_token (expires_at);
 
-create function host_session_ended() returns trigger language plpgsql as $f$
+create function host_session_ended() returns trigger language plpgsql set search_path from current as $f$
 begin
   insert into spent_id_token as spent (digest, expires_at)
   values (new.id_token_digest, new.revoked_at + interval '400 days')

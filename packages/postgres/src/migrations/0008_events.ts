@@ -12,8 +12,7 @@
  *
  * Events of a transaction that a host has begun (`joined`) are inserted when the control plane's call ends, and the host
  * may commit much later. At its COMMIT, after its last statement, they take new places at the end of the outbox, so that
- * the order of the log stays that of E12. The host's connection may have another search path, so `event_joined` names the
- * schema.
+ * the order of the log stays that of E12.
  *
  * Pitfall: calling `event_sequence` inside a longer transaction. It holds the row of the head until the commit, and no
  * other instance can sequence before that.
@@ -33,9 +32,9 @@ create table event_outbox (                       -- written by business transac
   joined     boolean not null default false
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 
-create function event_joined() returns trigger language plpgsql as $$
+create function event_joined() returns trigger language plpgsql set search_path from current as $$
 begin
-  execute format('update %I.event_outbox set seq = default where seq = $1', tg_table_schema) using new.seq;
+  update event_outbox set seq = default where seq = new.seq;
   return null;
 end $$;
 
@@ -78,7 +77,8 @@ create function event_id(ms bigint, r40 bigint, c32 bigint) returns uuid languag
   select (lpad(to_hex(ms), 12, '0') || lpad(to_hex(r40), 10, '0') || lpad(to_hex(c32), 8, '0') || '00')::uuid
 $$;
 
-create function event_sequence(p_limit int) returns int language plpgsql set enable_seqscan = off as $$
+create function event_sequence(p_limit int) returns int language plpgsql
+set enable_seqscan = off set search_path from current as $$
 declare
   h event_head;
   v_ms bigint;
@@ -123,7 +123,7 @@ begin
     update event_head
     set pos = h.pos + n, ms = v_ms, r40 = v_r, c32 = v_c + n, trimmed_to = v_trimmed, timeline = v_timeline
     where one;
-    perform pg_notify('events', (h.pos + n)::text);                       -- the only notify in the system
+    perform pg_notify(current_schema(), (h.pos + n)::text);               -- the only notify in the system
   end if;
   return n;
 end $$;

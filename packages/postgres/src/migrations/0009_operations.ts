@@ -92,7 +92,7 @@ create function operation_put_head(o operation) returns void language sql as $f$
 $f$;
 
 /* After an insert, an update or a delete. */
-create function operation_changed() returns trigger language plpgsql as $f$
+create function operation_changed() returns trigger language plpgsql set search_path from current as $f$
 declare
   was_open boolean := tg_op <> 'INSERT' and operation_is_open(old.status);
   is_open boolean := tg_op <> 'DELETE' and operation_is_open(new.status);
@@ -109,7 +109,7 @@ begin
   end if;
   if not was_open and not is_open then return null; end if;
   if v_branch is not null then
-    perform pg_advisory_xact_lock(hashtextextended('operation ' || v_branch, 0));
+    perform pg_advisory_xact_lock(hashtextextended('operation ' || v_branch, 'event_head'::regclass::oid::bigint));
   end if;
   if is_open then
     perform operation_put_head(new);

@@ -7,6 +7,7 @@
 import { mostUnfinished, OperationStore, pageOf, StoredOperation, writesData } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
+import { lockOf } from "../database/exclusively.ts"
 import { olderThan } from "../database/keyset.ts"
 import { tableOf } from "../database/tableOf.ts"
 
@@ -26,21 +27,21 @@ const idleAfterClaim = "5000"
  */
 const onceDue = `select set_config('idle_in_transaction_session_timeout', $3, true),
     set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
-    pg_advisory_xact_lock(hashtextextended('operation_claim ' || $1, 0))::text
-  where exists (select from operation_head where class = $1 and due_at <= $2)`
+    ${lockOf("'operation_claim ' || $1")}
+  where exists (select from narthex.operation_head where class = $1 and due_at <= $2)`
 
 const dataWriting = [...writesData].map((action) => `'${action}'`).join(", ")
 
 /** A recursive query of the values of a column, each by one step along index `operation_head_due`. */
 const valuesOf = (name: string, column: string, which: string) => `${name} as (
-    (select h.${column} from operation_head h where ${which} order by h.${column} limit 1)
+    (select h.${column} from narthex.operation_head h where ${which} order by h.${column} limit 1)
     union all
-    select n.${column} from ${name} cross join lateral (select h.${column} from operation_head h
+    select n.${column} from ${name} cross join lateral (select h.${column} from narthex.operation_head h
       where ${which} and h.${column} > ${name}.${column} order by h.${column} limit 1) n
   )`
 
 /** The first due operations of a queue, in the order of that index: ten, as transactions may be changing some. */
-const firstDue = (which: string, order: string) => `(select h.operation_id, h.position from operation_head h
+const firstDue = (which: string, order: string) => `(select h.operation_id, h.position from narthex.operation_head h
   where h.class = $1 and h.org_id = turn.org_id and h.lane = queue.lane and ${which} order by ${order} limit 10)`
 
 /**
@@ -49,10 +50,10 @@ const firstDue = (which: string, order: string) => `(select h.operation_id, h.po
  */
 const claimNext = `
   with recursive ${valuesOf("org", "org_id", "h.class = $1")}, claimed as (
-    select h.org_id, h.lane from operation_head h where h.class = $1 and h.leased_until > $3
+    select h.org_id, h.lane from narthex.operation_head h where h.class = $1 and h.leased_until > $3
   ), turn as (
     select org.org_id,
-      coalesce((select t.served from operation_turn t where t.class = $1 and t.org_id = org.org_id), 0) as served
+      coalesce((select t.served from narthex.operation_turn t where t.class = $1 and t.org_id = org.org_id), 0) as served
     from org where org.org_id not in (select c.org_id from claimed c group by c.org_id having count(*) >= $5)
     order by served, org.org_id
   ), next as (
@@ -64,25 +65,25 @@ const claimNext = `
         ${firstDue("h.due_at = timestamptz 'epoch'", "h.position")}
         union all
         ${firstDue("h.due_at > timestamptz 'epoch' and h.due_at <= $3", "h.due_at")}
-      ) due join operation o on o.id = due.operation_id
+      ) due join narthex.operation o on o.id = due.operation_id
       where queue.lane not in (select c.lane from claimed c where c.lane <> '' group by c.lane having count(*) >= $6)
-        and not exists (select from operation w
+        and not exists (select from narthex.operation w
           where w.branch_id = queue.lane and ${isOpen("w")} and w.action in (${dataWriting}))
         and ${isOpen("o")} and coalesce(greatest(o.retry_at, o.lease_until), $3) <= $3
       order by due.position limit 1 for update of o skip locked
     ) first
     order by turn.served, turn.org_id limit 1
   ), given as materialized (
-    select id, org_id, nextval('operation_fence') as fence from next
+    select id, org_id, nextval('narthex.operation_fence') as fence from next
   ), served as (
-    insert into operation_turn (class, org_id, served) select $1, org_id, fence from given
+    insert into narthex.operation_turn (class, org_id, served) select $1, org_id, fence from given
     on conflict (class, org_id) do update set served = excluded.served
   )
-  update operation o set lease_owner = $2, lease_until = $4, fence = given.fence from given where o.id = given.id
+  update narthex.operation o set lease_owner = $2, lease_until = $4, fence = given.fence from given where o.id = given.id
   returning o.*`
 
 /** Waits for the lock of branch `$2` before anything else of the statement. */
-const onceAlone = "(select pg_advisory_xact_lock(hashtextextended($2, 0))::text as held offset 0) as branch"
+const onceAlone = `(select ${lockOf("$2")} as held offset 0) as branch`
 
 /** The operation is $1, and the claim of worker $2 with fence $3 is its latest. */
 const isHeld = (row: string) => `${row}.id = $1 and ${row}.lease_owner = $2 and ${row}.fence = $3 and ${isOpen(row)}`
@@ -108,19 +109,22 @@ const make = Effect.gen(function* () {
             )
       )
     },
-    find: (operation) => operations.first("OperationStore.find", "select * from operation where id = $1", [operation]),
+    find: (operation) =>
+      operations.first("OperationStore.find", "select * from narthex.operation where id = $1", [operation]),
     lock: (operation) =>
-      operations.first("OperationStore.lock", "select * from operation where id = $1 for update", [operation]),
+      operations.first("OperationStore.lock", "select * from narthex.operation where id = $1 for update", [operation]),
     lockFree: (operation) =>
-      operations.first("OperationStore.lockFree", "select * from operation where id = $1 for update skip locked", [
-        operation
-      ]),
+      operations.first(
+        "OperationStore.lockFree",
+        "select * from narthex.operation where id = $1 for update skip locked",
+        [operation]
+      ),
     update: (operation) =>
       Effect.asVoid(
         operations.write(
           "OperationStore.update",
           operation,
-          `update operation ${operations.setTo("$1")} where id = $2`,
+          `update narthex.operation ${operations.setTo("$1")} where id = $2`,
           [operation.id]
         )
       ),
@@ -145,7 +149,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         database.query<{ readonly status: string }>(
           "OperationStore.extend",
-          `update operation o set lease_until = $4 where ${isHeld("o")} returning o.status`,
+          `update narthex.operation o set lease_until = $4 where ${isHeld("o")} returning o.status`,
           [operation, worker, fence, DateTime.toDateUtc(lease_until)]
         ),
         ([held]) => (held === undefined ? "lost" : held.status === "cancelling" ? "cancelling" : "kept")
@@ -154,7 +158,7 @@ const make = Effect.gen(function* () {
       Effect.asVoid(
         database.query(
           "OperationStore.release",
-          `update operation o set lease_owner = null, lease_until = null where ${isHeld("o")}`,
+          `update narthex.operation o set lease_owner = null, lease_until = null where ${isHeld("o")}`,
           [operation, worker, fence]
         )
       ),
@@ -165,7 +169,7 @@ const make = Effect.gen(function* () {
           "OperationStore.list",
           // Operations are kept for weeks, so those of one branch have their own index. The other members have none: the
           // rows of the project, or of the branch, are read in order until the page is full.
-          `select * from operation
+          `select * from narthex.operation
            where project_id = $1 and id < $2 ${wanted.map(([column], n) => `and ${column} = $${n + 4}`).join(" ")}
            order by id desc limit $3`,
           [project, olderThan(page), page.limit + 1, ...wanted.map(([, it]) => it)]
@@ -177,7 +181,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         operations.all(
           "OperationStore.unfinished",
-          `select o.* from operation o where o.branch_id = $1 and ${isOpen("o")}
+          `select o.* from narthex.operation o where o.branch_id = $1 and ${isOpen("o")}
              and ($2::text[] is null or o.action = any($2::text[]))
              and ($3::text is null or o.endpoint_id is null or o.endpoint_id = $3)
            order by o.position desc limit $4`,

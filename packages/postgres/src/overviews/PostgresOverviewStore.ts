@@ -56,14 +56,14 @@ const ofPerson = `
 select
   (select coalesce(jsonb_agg(mine.organization order by mine.org_id), '[]')
    from (select m.org_id, to_jsonb(o) || jsonb_build_object('role', m.role) as organization
-         from membership m join organization o on o.id = m.org_id
+         from narthex.membership m join narthex.organization o on o.id = m.org_id
          where m.user_id = $1 order by m.org_id limit $2) mine) as organizations,
   (select count(*)::int
-   from (select 1 from invitation
+   from (select 1 from narthex.invitation
          where email = $3 and accepted_at is null and revoked_at is null and expires_at > $4
          order by id desc limit $5) waiting) as pending_invitations,
   (select coalesce(jsonb_agg(jsonb_build_object('id', newest.id, 'name', newest.name) order by newest.id desc), '[]')
-   from (select id, name from project where org_id = $6 and deleted_at is null
+   from (select id, name from narthex.project where org_id = $6 and deleted_at is null
          order by id desc limit $7) newest) as projects`
 
 /**
@@ -72,22 +72,22 @@ select
  */
 const ofProject = `
 with newest as (
-  select * from branch where project_id = $1 and deleted_at is null order by id desc limit $2),
-owner as materialized (select ${organizationDisk("p.org_id")} from project p where p.id = $1)
+  select * from narthex.branch where project_id = $1 and deleted_at is null order by id desc limit $2),
+owner as materialized (select ${organizationDisk("p.org_id")} from narthex.project p where p.id = $1)
 select
   (select coalesce(jsonb_agg(to_jsonb(newest) order by newest.id desc), '[]') from newest) as branches,
   (select coalesce(jsonb_agg(jsonb_build_object(
      'branch_id', newest.id, 'size_bytes', case when disk.measured_at is not null then disk.bytes end,
      'size_measured_at', disk.measured_at, 'held', owner.held, 'terms', owner.terms)), '[]')
    from newest cross join lateral (
-     select bytes, measured_at from branch_disk where branch_id = newest.id offset 0
+     select bytes, measured_at from narthex.branch_disk where branch_id = newest.id offset 0
    ) disk cross join owner) as disks,
   (select coalesce(jsonb_agg(to_jsonb(e) order by e.id desc), '[]')
-   from (select * from endpoint where project_id = $1 and deleted_at is null order by id desc limit $3) e) as endpoints,
+   from (select * from narthex.endpoint where project_id = $1 and deleted_at is null order by id desc limit $3) e) as endpoints,
   (select coalesce(jsonb_agg(to_jsonb(o) order by o.id desc), '[]')
-   from (select * from operation where project_id = $1 order by id desc limit $4) o) as operations,
+   from (select * from narthex.operation where project_id = $1 order by id desc limit $4) o) as operations,
   (select coalesce(jsonb_agg(to_jsonb(r) order by r.position), '[]')
-   from ip_rule r where r.project_id = $1 and $5::boolean) as rules`
+   from narthex.ip_rule r where r.project_id = $1 and $5::boolean) as rules`
 
 /** `$3`: the branch that the caller is narrowed to. */
 const visible = "e.deleted_at is null and ($3::text is null or e.branch_id = $3)"
@@ -96,33 +96,33 @@ const ofProjects = `
 select p.id as project_id, to_jsonb(shown) as endpoint, used.at as last_used_at
 from unnest($1::text[], $2::text[]) as p (id, default_branch_id)
 left join lateral (
-  (select 1 as rank, e.* from endpoint e
+  (select 1 as rank, e.* from narthex.endpoint e
    where e.branch_id = p.default_branch_id and e.type = 'read_write' and ${visible} limit 1)
   union all
-  (select 2 as rank, e.* from endpoint e
+  (select 2 as rank, e.* from narthex.endpoint e
    where e.branch_id = p.default_branch_id and ${visible} order by e.id desc limit 1)
   union all
-  (select 3 as rank, e.* from endpoint e where e.project_id = p.id and ${visible} order by e.id desc limit 1)
+  (select 3 as rank, e.* from narthex.endpoint e where e.project_id = p.id and ${visible} order by e.id desc limit 1)
   order by rank limit 1) shown on true
 left join lateral (
   select max(greatest(newest.last_active_at, newest.started_at, newest.suspended_at)) as at
-  from (select e.last_active_at, e.started_at, e.suspended_at from endpoint e
+  from (select e.last_active_at, e.started_at, e.suspended_at from narthex.endpoint e
         where e.project_id = p.id and ${visible} order by e.id desc limit ${endpointsInUse}) newest) used on true`
 
 const names = `
-with known as (select id, name, deleted_at is not null as deleted from project where org_id = $1 and id = any ($2::text[])),
+with known as (select id, name, deleted_at is not null as deleted from narthex.project where org_id = $1 and id = any ($2::text[])),
   asked as (
-    select id from branch where id = any ($3::text[])
+    select id from narthex.branch where id = any ($3::text[])
     union
-    select parent_id from branch where id = any ($3::text[]) and parent_id is not null)
+    select parent_id from narthex.branch where id = any ($3::text[]) and parent_id is not null)
 select
   (select coalesce(jsonb_agg(jsonb_build_object('id', id, 'name', name, 'deleted', deleted) order by id desc), '[]')
    from known) as projects,
   (select coalesce(jsonb_agg(jsonb_build_object('id', b.id, 'name', b.name, 'parent_id', b.parent_id)
      order by b.id desc), '[]')
-   from asked join branch b on b.id = asked.id join known on known.id = b.project_id) as branches,
+   from asked join narthex.branch b on b.id = asked.id join known on known.id = b.project_id) as branches,
   (select coalesce(jsonb_agg(jsonb_build_object('id', u.id, 'email', u.email, 'name', u.name) order by u.id desc), '[]')
-   from membership m join user_account u on u.id = m.user_id
+   from narthex.membership m join narthex.user_account u on u.id = m.user_id
    where m.org_id = $1 and m.user_id = any ($4::text[])) as people`
 
 const make = Effect.gen(function* () {

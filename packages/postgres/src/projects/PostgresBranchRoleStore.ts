@@ -39,10 +39,10 @@ const make = Effect.gen(function* () {
       database.query(
         `BranchRoleStore.${name}`,
         `with held as (
-           select branch_id as branch, role as name from branch_role where ${condition}
+           select branch_id as branch, role as name from narthex.branch_role where ${condition}
            order by branch_id, role for update
          )
-         update branch_role r set ${set} from held where r.branch_id = held.branch and r.role = held.name
+         update narthex.branch_role r set ${set} from held where r.branch_id = held.branch and r.role = held.name
          returning r.role`,
         [DateTime.toDateUtc(now), ...params]
       ),
@@ -53,14 +53,14 @@ const make = Effect.gen(function* () {
     insert: (role) =>
       Effect.asVoid(roles.write("BranchRoleStore.insert", role, `${roles.insertInto} ${roles.record("$1")}`)),
     find: (branch, role) =>
-      roles.first("BranchRoleStore.find", "select * from branch_role where branch_id = $1 and role = $2", [
+      roles.first("BranchRoleStore.find", "select * from narthex.branch_role where branch_id = $1 and role = $2", [
         branch,
         role
       ]),
     valid: (branch, now) =>
       roles.all(
         "BranchRoleStore.valid",
-        `select * from branch_role
+        `select * from narthex.branch_role
          where branch_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
          order by created_at, role`,
         [branch, DateTime.toDateUtc(now)]
@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
     present: (branch) =>
       roles.all(
         "BranchRoleStore.present",
-        "select * from branch_role where branch_id = $1 and removed_at is null order by created_at, role",
+        "select * from narthex.branch_role where branch_id = $1 and removed_at is null order by created_at, role",
         [branch]
       ),
     list: (branch, owner, { after, limit }) => {
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
             : ["minter_id", owner.user_id]
       return roles.all(
         "BranchRoleStore.list",
-        `select * from branch_role
+        `select * from narthex.branch_role
          where branch_id = $1 and ${column} = $2 and removed_at is null
            ${after === null ? "" : "and (created_at, role) < ($4, $5)"}
          order by created_at desc, role desc limit $3`,
@@ -91,7 +91,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         counted.all(
           "BranchRoleStore.ofMember",
-          `select *, (count(*) over ())::integer as role_count from branch_role
+          `select *, (count(*) over ())::integer as role_count from narthex.branch_role
            where minter_id = $2 and org_id = $1 and revoked_at is null and (expires_at is null or expires_at > $3)
            order by created_at desc, role desc limit $4`,
           [org, user, DateTime.toDateUtc(now), limit]
@@ -136,10 +136,10 @@ const make = Effect.gen(function* () {
       refs.all(
         "BranchRoleStore.ending",
         // Two conditions, because each has an index of its own.
-        `select branch_id, project_id from branch_role
+        `select branch_id, project_id from narthex.branch_role
          where removed_at is null and revoked_at is not null and ($2::text is null or branch_id > $2)
          union
-         select branch_id, project_id from branch_role
+         select branch_id, project_id from narthex.branch_role
          where removed_at is null and expires_at <= $1 and ($2::text is null or branch_id > $2)
          order by branch_id limit $3`,
         [DateTime.toDateUtc(now), after, limit]

@@ -12,7 +12,7 @@ const make = Effect.gen(function* () {
   const own = (operation: string, project: ProjectId, branch: BranchId, locking = "") =>
     branches.first(
       operation,
-      `select * from branch where id = $1 and project_id = $2 and deleted_at is null ${locking}`,
+      `select * from narthex.branch where id = $1 and project_id = $2 and deleted_at is null ${locking}`,
       [branch, project]
     )
 
@@ -27,9 +27,9 @@ const make = Effect.gen(function* () {
             branch,
             `${branches.insertInto} ${branches.record("$1")}
              where not exists (
-                 select 1 from branch other
+                 select 1 from narthex.branch other
                  where other.project_id = $2 and other.name = $3 and other.id <> $4 and other.deleted_at is null)
-               or exists (select 1 from branch gone where gone.id = $4 and gone.deleted_at is not null)
+               or exists (select 1 from narthex.branch gone where gone.id = $4 and gone.deleted_at is not null)
              on conflict (id) do update ${branches.setExcluded} returning id`,
             [branch.project_id, branch.name, branch.id]
           ),
@@ -38,15 +38,17 @@ const make = Effect.gen(function* () {
       ),
     find: (project, branch) => own("BranchStore.find", project, branch),
     findAnywhere: (branch) =>
-      branches.first("BranchStore.findAnywhere", "select * from branch where id = $1 and deleted_at is null", [branch]),
+      branches.first("BranchStore.findAnywhere", "select * from narthex.branch where id = $1 and deleted_at is null", [
+        branch
+      ]),
     findRetained: (branch) =>
-      branches.first("BranchStore.findRetained", "select * from branch where id = $1", [branch]),
+      branches.first("BranchStore.findRetained", "select * from narthex.branch where id = $1", [branch]),
     lock: (project, branch) => own("BranchStore.lock", project, branch, "for update"),
     markDeleted: (branch, now) =>
       Effect.asVoid(
         database.query(
           "BranchStore.markDeleted",
-          "update branch set deleted_at = $2 where id = $1 and deleted_at is null",
+          "update narthex.branch set deleted_at = $2 where id = $1 and deleted_at is null",
           [branch, DateTime.toDateUtc(now)]
         )
       ),
@@ -54,7 +56,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         branches.all(
           "BranchStore.list",
-          `select * from branch
+          `select * from narthex.branch
            where project_id = $1 and deleted_at is null and ($2::text is null or id = $2) and id < $3
            order by id desc limit $4`,
           [project, only, olderThan(page), page.limit + 1]
@@ -65,7 +67,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         database.query(
           "BranchStore.hasChildren",
-          "select 1 from branch where parent_id = $1 and deleted_at is null limit 1",
+          "select 1 from narthex.branch where parent_id = $1 and deleted_at is null limit 1",
           [branch]
         ),
         (rows) => rows.length > 0
@@ -73,7 +75,7 @@ const make = Effect.gen(function* () {
     expired: (now, limit) =>
       branches.all(
         "BranchStore.expired",
-        "select * from branch where expires_at <= $1 and deleted_at is null order by expires_at limit $2",
+        "select * from narthex.branch where expires_at <= $1 and deleted_at is null order by expires_at limit $2",
         [DateTime.toDateUtc(now), limit]
       )
   })

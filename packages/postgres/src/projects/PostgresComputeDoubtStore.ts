@@ -11,7 +11,7 @@ const make = Effect.gen(function* () {
       Effect.asVoid(
         query(
           "ComputeDoubtStore.record",
-          `insert into compute_doubt as former (endpoint_id, generation, at) values ($1, $2, $3)
+          `insert into narthex.compute_doubt as former (endpoint_id, generation, at) values ($1, $2, $3)
            on conflict (endpoint_id) do update set generation = excluded.generation, at = excluded.at
            where former.generation < excluded.generation`,
           [endpoint_id, generation, DateTime.toDateUtc(now)]
@@ -19,24 +19,26 @@ const make = Effect.gen(function* () {
       ),
     stands: ({ endpoint_id, generation }) =>
       Effect.map(
-        query("ComputeDoubtStore.stands", "select 1 from compute_doubt where endpoint_id = $1 and generation = $2", [
-          endpoint_id,
-          generation
-        ]),
+        query(
+          "ComputeDoubtStore.stands",
+          "select 1 from narthex.compute_doubt where endpoint_id = $1 and generation = $2",
+          [endpoint_id, generation]
+        ),
         (rows) => rows.length > 0
       ),
     oldest: (limit) =>
       query<ComputeDoubt>(
         "ComputeDoubtStore.oldest",
-        "select endpoint_id, generation from compute_doubt order by at, endpoint_id limit $1",
+        "select endpoint_id, generation from narthex.compute_doubt order by at, endpoint_id limit $1",
         [limit]
       ),
     remove: ({ endpoint_id, generation }) =>
       Effect.asVoid(
-        query("ComputeDoubtStore.remove", "delete from compute_doubt where endpoint_id = $1 and generation = $2", [
-          endpoint_id,
-          generation
-        ])
+        query(
+          "ComputeDoubtStore.remove",
+          "delete from narthex.compute_doubt where endpoint_id = $1 and generation = $2",
+          [endpoint_id, generation]
+        )
       )
   })
 })

@@ -15,7 +15,7 @@ const make = Effect.gen(function* () {
     Effect.fnUntraced(function* (id: EndpointId) {
       const rows = yield* database.query<{ readonly org_id: OrgId }>(
         operation,
-        `select e.*, p.org_id from endpoint e join project p on p.id = e.project_id
+        `select e.*, p.org_id from narthex.endpoint e join narthex.project p on p.id = e.project_id
          where e.id = $1 and e.deleted_at is null and p.deleted_at is null ${locking}`,
         [id]
       )
@@ -29,7 +29,7 @@ const make = Effect.gen(function* () {
       endpoints.write(
         "EndpointStore.put",
         endpoint,
-        `update endpoint ${endpoints.setTo("$1")}
+        `update narthex.endpoint ${endpoints.setTo("$1")}
          where id = $2 and (type = $3 or $3 <> 'read_write' or deleted_at is not null) returning id`,
         [endpoint.id, endpoint.type]
       ),
@@ -50,10 +50,10 @@ const make = Effect.gen(function* () {
             `${endpoints.insertInto} ${endpoints.record("$1")}
              where $4 <> 'read_write'
                or not exists (
-                 select 1 from endpoint other
+                 select 1 from narthex.endpoint other
                  where other.branch_id = $2 and other.id <> $3 and other.type = 'read_write'
                    and other.deleted_at is null)
-               or exists (select 1 from endpoint gone where gone.id = $3 and gone.deleted_at is not null)
+               or exists (select 1 from narthex.endpoint gone where gone.id = $3 and gone.deleted_at is not null)
              on conflict (id) do update ${endpoints.setExcluded} returning id`,
             [endpoint.branch_id, endpoint.id, endpoint.type]
           ),
@@ -64,24 +64,28 @@ const make = Effect.gen(function* () {
     find: (project, endpoint) =>
       endpoints.first(
         "EndpointStore.find",
-        "select * from endpoint where id = $1 and project_id = $2 and deleted_at is null",
+        "select * from narthex.endpoint where id = $1 and project_id = $2 and deleted_at is null",
         [endpoint, project]
       ),
     findAnywhere: (endpoint) =>
-      endpoints.first("EndpointStore.findAnywhere", "select * from endpoint where id = $1 and deleted_at is null", [
-        endpoint
-      ]),
+      endpoints.first(
+        "EndpointStore.findAnywhere",
+        "select * from narthex.endpoint where id = $1 and deleted_at is null",
+        [endpoint]
+      ),
     lock: (endpoint) =>
-      endpoints.first("EndpointStore.lock", "select * from endpoint where id = $1 and deleted_at is null for update", [
-        endpoint
-      ]),
+      endpoints.first(
+        "EndpointStore.lock",
+        "select * from narthex.endpoint where id = $1 and deleted_at is null for update",
+        [endpoint]
+      ),
     findOwned: owned("EndpointStore.findOwned"),
     lockOwned: owned("EndpointStore.lockOwned", "for update of e"),
     markDeleted: (endpoint, now) =>
       Effect.asVoid(
         database.query(
           "EndpointStore.markDeleted",
-          "update endpoint set deleted_at = $2 where id = $1 and deleted_at is null",
+          "update narthex.endpoint set deleted_at = $2 where id = $1 and deleted_at is null",
           [endpoint, DateTime.toDateUtc(now)]
         )
       ),
@@ -89,7 +93,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         endpoints.all(
           "EndpointStore.list",
-          `select * from endpoint
+          `select * from narthex.endpoint
            where project_id = $1 and deleted_at is null and ($2::text is null or branch_id = $2) and id < $3
            order by id desc limit $4`,
           [project, branch, olderThan(page), page.limit + 1]
@@ -99,13 +103,13 @@ const make = Effect.gen(function* () {
     ofBranch: (branch) =>
       endpoints.all(
         "EndpointStore.ofBranch",
-        "select * from endpoint where branch_id = $1 and deleted_at is null order by id",
+        "select * from narthex.endpoint where branch_id = $1 and deleted_at is null order by id",
         [branch]
       ),
     active: (after, limit) =>
       endpoints.all(
         "EndpointStore.active",
-        `select * from endpoint where current_state = 'active' and deleted_at is null and id > $1 order by id limit $2`,
+        `select * from narthex.endpoint where current_state = 'active' and deleted_at is null and id > $1 order by id limit $2`,
         [after ?? "", limit]
       ),
     ...activityOf(database)

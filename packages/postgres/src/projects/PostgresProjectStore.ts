@@ -9,7 +9,7 @@ const make = Effect.gen(function* () {
   const database = yield* Database
   const projects = tableOf(database, "project", Project)
   const shown = reading(database, Project, { pipeline: "projects" })
-  const own = "select * from project where id = $1 and org_id = $2 and deleted_at is null"
+  const own = "select * from narthex.project where id = $1 and org_id = $2 and deleted_at is null"
 
   return ProjectStore.of({
     insert: (project) =>
@@ -18,17 +18,19 @@ const make = Effect.gen(function* () {
     lock: (org, project) => projects.first("ProjectStore.lock", `${own} for update`, [project, org]),
     hold: (org, project) => projects.first("ProjectStore.hold", `${own} for key share`, [project, org]),
     findAnywhere: (project) =>
-      projects.first("ProjectStore.findAnywhere", "select * from project where id = $1 and deleted_at is null", [
-        project
-      ]),
+      projects.first(
+        "ProjectStore.findAnywhere",
+        "select * from narthex.project where id = $1 and deleted_at is null",
+        [project]
+      ),
     findRetained: (project) =>
-      projects.first("ProjectStore.findRetained", "select * from project where id = $1", [project]),
+      projects.first("ProjectStore.findRetained", "select * from narthex.project where id = $1", [project]),
     update: (project) =>
       Effect.asVoid(
         projects.write(
           "ProjectStore.update",
           project,
-          `update project ${projects.setTo("$1")} where id = $2 and deleted_at is null`,
+          `update narthex.project ${projects.setTo("$1")} where id = $2 and deleted_at is null`,
           [project.id]
         )
       ),
@@ -36,7 +38,7 @@ const make = Effect.gen(function* () {
       Effect.asVoid(
         database.query(
           "ProjectStore.markDeleted",
-          "update project set deleted_at = $2 where id = $1 and deleted_at is null",
+          "update narthex.project set deleted_at = $2 where id = $1 and deleted_at is null",
           [project, DateTime.toDateUtc(now)]
         )
       ),
@@ -44,7 +46,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         shown.all(
           "ProjectStore.list",
-          `select * from project
+          `select * from narthex.project
            where org_id = $1 and deleted_at is null and ($2::text is null or id = $2) and id < $3
            order by id desc limit $4`,
           [org, only, olderThan(page), page.limit + 1]

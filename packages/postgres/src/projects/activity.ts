@@ -23,11 +23,11 @@ const used = "coalesce(e.used_at, e.last_active_at, e.started_at, e.updated_at)"
 const useOf = `e.id as endpoint_id,
   ${msSince(used)} as idle_ms,
   ${msSince("coalesce(e.ran_since, e.started_at)")} as started_ms,
-  (select ${msSince("r.since")} from report_reception r where ${msSince("r.seen_at")} <= ${activityTiming.outage})
+  (select ${msSince("r.since")} from narthex.report_reception r where ${msSince("r.seen_at")} <= ${activityTiming.outage})
     as receiving_ms,
   (select coalesce(jsonb_agg(jsonb_build_object('named', u.proxy_id <> '', 'connections', u.connections,
       'busy', u.busy, 'age_ms', ${msSince("u.reported_at")})), '[]')
-   from endpoint_use u where u.endpoint_id = e.id and u.generation = e.generation) as proxies`
+   from narthex.endpoint_use u where u.endpoint_id = e.id and u.generation = e.generation) as proxies`
 
 type Activity = Pick<EndpointStore["Service"], "noteActivity" | "noteReceiving" | "unused" | "use">
 
@@ -47,10 +47,10 @@ export const activityOf = (database: Database["Service"]): Activity => {
              order by it.endpoint_id, it.generation, it.n desc
            ), held as (
              select e.id, seen.*
-             from endpoint e join seen on seen.endpoint_id = e.id and seen.generation = e.generation
+             from narthex.endpoint e join seen on seen.endpoint_id = e.id and seen.generation = e.generation
              where e.deleted_at is null order by e.id for update of e
            ), noted as (
-             insert into endpoint_use (endpoint_id, proxy_id, generation, sequence, connections, busy, reported_at)
+             insert into narthex.endpoint_use (endpoint_id, proxy_id, generation, sequence, connections, busy, reported_at)
              select held.id, $2, held.generation, $3, held.connections, held.busy, clock_timestamp() from held
              on conflict (endpoint_id, proxy_id) do update
              set (generation, sequence, connections, busy, reported_at) = row (excluded.generation, excluded.sequence,
@@ -58,11 +58,11 @@ export const activityOf = (database: Database["Service"]): Activity => {
              where endpoint_use.generation <> excluded.generation or endpoint_use.sequence <= excluded.sequence
              returning endpoint_id
            )
-           update endpoint e
+           update narthex.endpoint e
            set last_active_at = greatest(e.last_active_at, clock_timestamp() - held.idle_ms * interval '1 millisecond'),
              used_at = greatest(e.used_at, clock_timestamp() - held.idle_ms * interval '1 millisecond'),
              connections = held.connections + coalesce(
-               (select sum(u.connections) from endpoint_use u
+               (select sum(u.connections) from narthex.endpoint_use u
                 where u.endpoint_id = e.id and u.generation = e.generation and u.proxy_id <> $2), 0)
            from held join noted on noted.endpoint_id = held.id where e.id = held.id`,
           [json(endpoints), proxy_id ?? "", sequence]
@@ -72,24 +72,26 @@ export const activityOf = (database: Database["Service"]): Activity => {
       database.query(
         "EndpointStore.noteReceiving",
         `with received as (
-           insert into report_reception (seen_at, since) values (clock_timestamp(), clock_timestamp())
+           insert into narthex.report_reception (seen_at, since) values (clock_timestamp(), clock_timestamp())
            on conflict (one) do update set seen_at = excluded.seen_at,
              since = case when excluded.seen_at - report_reception.seen_at > $1 * interval '1 millisecond'
                then excluded.since else report_reception.since end
            returning since
          )
-         delete from endpoint_use u using received
+         delete from narthex.endpoint_use u using received
          where greatest(u.reported_at, received.since) < clock_timestamp() - interval '1 hour'`,
         [activityTiming.outage]
       )
     ),
     use: (endpoint) =>
-      uses.first("EndpointStore.use", `select ${useOf} from endpoint e where e.id = $1 and e.deleted_at is null`, [
-        endpoint
-      ]),
+      uses.first(
+        "EndpointStore.use",
+        `select ${useOf} from narthex.endpoint e where e.id = $1 and e.deleted_at is null`,
+        [endpoint]
+      ),
     unused: uses.all(
       "EndpointStore.unused",
-      `select ${useOf} from endpoint e
+      `select ${useOf} from narthex.endpoint e
        where e.current_state = 'active' and e.pending_state is null and e.deleted_at is null
          and e.suspend_timeout_seconds <> -1 and coalesce(e.reach->>'own_roles', 'false') = 'false'
          and ${used} <= clock_timestamp() - e.suspend_timeout_seconds * interval '1 second'

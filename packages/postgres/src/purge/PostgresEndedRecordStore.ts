@@ -9,60 +9,60 @@ const roleEnded = "(r.revoked_at < $1 or r.expires_at < $1)"
 const kinds: ReadonlyArray<readonly [kind: "operations" | "records", text: string]> = [
   [
     "operations",
-    `delete from operation where id = any (array(
-       select o.id from operation o
+    `delete from narthex.operation where id = any (array(
+       select o.id from narthex.operation o
        where o.finished_at < $1 and o.status not in ('scheduling', 'running', 'cancelling')
        order by o.finished_at limit $2 for update skip locked))`
   ],
   [
     "records",
-    `delete from branch_role where ctid = any (array(
-       select r.ctid from branch_role r where ${roleEnded} limit $2 for update skip locked))`
+    `delete from narthex.branch_role where ctid = any (array(
+       select r.ctid from narthex.branch_role r where ${roleEnded} limit $2 for update skip locked))`
   ],
   [
     "records",
-    `delete from api_key where id = any (array(
-       select k.id from api_key k where k.revoked_at < $1 or k.expires_at < $1 limit $2 for update skip locked))`
+    `delete from narthex.api_key where id = any (array(
+       select k.id from narthex.api_key k where k.revoked_at < $1 or k.expires_at < $1 limit $2 for update skip locked))`
   ],
   [
     "records",
-    `delete from invitation where id = any (array(
-       select i.id from invitation i where i.accepted_at < $1 or i.revoked_at < $1 or i.expires_at < $1
+    `delete from narthex.invitation where id = any (array(
+       select i.id from narthex.invitation i where i.accepted_at < $1 or i.revoked_at < $1 or i.expires_at < $1
        limit $2 for update skip locked))`
   ],
   [
     "records",
-    `delete from endpoint where id = any (array(
-       select e.id from endpoint e
+    `delete from narthex.endpoint where id = any (array(
+       select e.id from narthex.endpoint e
        where e.deleted_at < $1
-         and not exists (select 1 from operation o where o.branch_id = e.branch_id and o.endpoint_id = e.id)
+         and not exists (select 1 from narthex.operation o where o.branch_id = e.branch_id and o.endpoint_id = e.id)
        limit $2 for update skip locked))`
   ],
   [
     "records",
-    `delete from branch where id = any (array(
-       select b.id from branch b
+    `delete from narthex.branch where id = any (array(
+       select b.id from narthex.branch b
        where b.deleted_at < $1
-         and not exists (select 1 from operation o where o.branch_id = b.id)
-         and not exists (select 1 from operation o where o.project_id = b.project_id and o.copies = b.id)
-         and not exists (select 1 from branch_role r where r.branch_id = b.id)
-         and not exists (select 1 from endpoint e where e.branch_id = b.id)
-         and not exists (select 1 from branch c where c.parent_id = b.id)
-         and not exists (select 1 from api_key k where k.scope_branch = b.id)
+         and not exists (select 1 from narthex.operation o where o.branch_id = b.id)
+         and not exists (select 1 from narthex.operation o where o.project_id = b.project_id and o.copies = b.id)
+         and not exists (select 1 from narthex.branch_role r where r.branch_id = b.id)
+         and not exists (select 1 from narthex.endpoint e where e.branch_id = b.id)
+         and not exists (select 1 from narthex.branch c where c.parent_id = b.id)
+         and not exists (select 1 from narthex.api_key k where k.scope_branch = b.id)
        limit $2 for update skip locked))`
   ],
   [
     "records",
     `with gone as (
-       delete from project where id = any (array(
-         select p.id from project p
+       delete from narthex.project where id = any (array(
+         select p.id from narthex.project p
          where p.deleted_at < $1
-           and not exists (select 1 from operation o where o.project_id = p.id)
-           and not exists (select 1 from branch b where b.project_id = p.id)
-           and not exists (select 1 from api_key k where k.scope_project = p.id)
+           and not exists (select 1 from narthex.operation o where o.project_id = p.id)
+           and not exists (select 1 from narthex.branch b where b.project_id = p.id)
+           and not exists (select 1 from narthex.api_key k where k.scope_project = p.id)
          limit $2 for update skip locked)) returning id
-     ), rules as (delete from ip_rule where project_id in (select id from gone)
-     ), lists as (delete from ip_allowlist where project_id in (select id from gone)) select id from gone`
+     ), rules as (delete from narthex.ip_rule where project_id in (select id from gone)
+     ), lists as (delete from narthex.ip_allowlist where project_id in (select id from gone)) select id from gone`
   ]
 ]
 

@@ -24,7 +24,7 @@ const make = Effect.gen(function* () {
   const database = yield* Database
   const regions = tableOf(database, "region", Region)
   const all = Effect.map(
-    reading(database, Row).all("RegionCatalog.all", "select * from region order by position", []),
+    reading(database, Row).all("RegionCatalog.all", "select * from narthex.region order by position", []),
     (rows) => rows.map(entryOf)
   )
 
@@ -33,16 +33,16 @@ const make = Effect.gen(function* () {
     if (region.default)
       yield* database.query(
         "RegionCatalog.put",
-        `update region set "default" = false where "default" and region_id <> $1`,
+        `update narthex.region set "default" = false where "default" and region_id <> $1`,
         [region.region_id]
       )
     yield* regions.write(
       "RegionCatalog.put",
       region,
-      `insert into region
+      `insert into narthex.region
        select (jsonb_populate_record(it, jsonb_build_object(
-         'active', true, 'position', (select coalesce(max(position) + 1, 0) from region)))).*
-       from jsonb_populate_record(null::region, $1) as it
+         'active', true, 'position', (select coalesce(max(position) + 1, 0) from narthex.region)))).*
+       from jsonb_populate_record(null::narthex.region, $1) as it
        on conflict (region_id) do update ${regions.setExcluded}, active = true`
     )
   })
@@ -57,10 +57,10 @@ const make = Effect.gen(function* () {
         Effect.asVoid(
           database.query(
             "RegionCatalog.seed",
-            `insert into region (region_id, name, "default", geo_lat, geo_long, active, position)
+            `insert into narthex.region (region_id, name, "default", geo_lat, geo_long, active, position)
              select it.id, it.id, it.n = 1, 0, 0, true, it.n - 1
              from unnest($1::text[]) with ordinality as it(id, n)
-             where not exists (select 1 from region)`,
+             where not exists (select 1 from narthex.region)`,
             [ids]
           )
         )
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
         Effect.map(
           database.query(
             "RegionCatalog.retire",
-            `update region set active = false, "default" = false where region_id = $1 and active returning region_id`,
+            `update narthex.region set active = false, "default" = false where region_id = $1 and active returning region_id`,
             [id]
           ),
           (rows) => rows.length > 0

@@ -24,7 +24,7 @@ const make = Effect.gen(function* () {
     published: (now) =>
       keys.all(
         "SigningKeyStore.published",
-        `select * from signing_key where retired_until is null or retired_until > $1 order by created_at desc, kid`,
+        `select * from narthex.signing_key where retired_until is null or retired_until > $1 order by created_at desc, kid`,
         [DateTime.toDateUtc(now)]
       ),
     addFirst: (key) =>
@@ -35,7 +35,7 @@ const make = Effect.gen(function* () {
           keys.write(
             "SigningKeyStore.addFirst",
             key,
-            `${keys.insertInto} ${keys.record("$1")} where not exists (select 1 from signing_key) returning kid`
+            `${keys.insertInto} ${keys.record("$1")} where not exists (select 1 from narthex.signing_key) returning kid`
           ),
           (rows) => rows.length > 0
         )
@@ -47,7 +47,7 @@ const make = Effect.gen(function* () {
         Effect.andThen(
           database.query(
             "SigningKeyStore.rotate",
-            "update signing_key set retired_until = $1 where retired_until is null",
+            "update narthex.signing_key set retired_until = $1 where retired_until is null",
             [DateTime.toDateUtc(retireAt)]
           ),
           Effect.asVoid(keys.write("SigningKeyStore.rotate", key, `${keys.insertInto} ${keys.record("$1")}`))

@@ -107,7 +107,7 @@ layer(PostgresServer.layerOwn, { excludeTestServices: true })("the log under kil
             Effect.map(
               query(
                 "test",
-                `select 1 from event_outbox union all select 1 from pg_stat_activity
+                `select 1 from narthex.event_outbox union all select 1 from pg_stat_activity
                  where application_name = 'narthex-chaos' and xact_start is not null and backend_xid is not null`
               ),
               (rows) => rows.length === 0
@@ -115,7 +115,7 @@ layer(PostgresServer.layerOwn, { excludeTestServices: true })("the log under kil
           )
           const log = (yield* query<{ pos: number; id: string; data: { op: number; version: number } }>(
             "test",
-            "select pos, id, data from event_log order by pos"
+            "select pos, id, data from narthex.event_log order by pos"
           )).map(({ data, id, pos }) => ({ pos, id, op: data.op, version: data.version }))
           yield* waits(
             "both tailers to have read the whole log",

@@ -85,12 +85,12 @@ describe("events_listen_up", () => {
             Effect.sync(() => looks.done > 0)
           )
           yield* look
-          yield* query("test", "update event_head set pos = pos + 1")
+          yield* query("test", "update narthex.event_head set pos = pos + 1")
           yield* look
           assert.isTrue(yield* is(1), "the notification may still be on the way")
           yield* look
           yield* shows(0)
-          yield* query("test", "select pg_notify('events', pos::text) from event_head")
+          yield* query("test", "select pg_notify('narthex', pos::text) from narthex.event_head")
           yield* shows(1)
           assert.isNotEmpty(yield* query("test", `select 1 ${subscriptions} and pid <> pg_backend_pid()`))
         })

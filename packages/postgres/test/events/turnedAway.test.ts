@@ -23,7 +23,7 @@ class Log {
         this.woken += 1
       })
     }),
-    Layer.mock(Database, { transaction: (work) => work, join: (_, work) => work })
+    Layer.mock(Database, { schema: "narthex", transaction: (work) => work, join: (_, work) => work })
   )
 }
 

@@ -52,7 +52,7 @@ layer(Layer.provideMerge(counted, testDatabase), { excludeTestServices: true })(
       const { wake } = yield* EventLog
       const { query } = yield* Database
       const { admin } = yield* PostgresServer
-      const notify = query("test", "select pg_notify('events', '1')")
+      const notify = query("test", "select pg_notify('narthex', '1')")
       yield* listening(1)
       assert.strictEqual(yield* hintsAfter(wake), 1)
       assert.strictEqual(yield* hintsAfter(notify), 1)

@@ -6,8 +6,9 @@
 import { StorageError } from "@narthex/core"
 import { Effect, Layer } from "effect"
 import { HostStatementFailed } from "../../src/driver/Attempt.ts"
-import { Database, PostgresStorage } from "../../src/index.ts"
+import { Database, migrate, PostgresStorage } from "../../src/index.ts"
 import { PostgresServer } from "../support/PostgresServer.ts"
+import { silent } from "../support/silent.ts"
 import { type Host, type hosts, inTransaction, open } from "./hosts.ts"
 
 /** The host runs its transaction again after a deadlock, as the control plane does with its own. */
@@ -33,11 +34,27 @@ const through = (database: Database["Service"], host: Host): Database["Service"]
   return { ...database, query: (...given) => inside(database.query(...given)), transaction: inside }
 }
 
+/** A name that has to be quoted, in identifiers and in literals. */
+const schema = 'Narthex\'s "own"'
+
+/** The host's search path leads to tables of the same names, which have no column. */
+const decoys = `do $$ declare own name; begin
+  create schema decoy;
+  for own in select relname from pg_class c join pg_namespace n on n.oid = relnamespace
+    where relkind = 'r' and nspname = 'Narthex''s "own"'
+  loop execute format('create table decoy.%I ()', own); end loop;
+  execute format('alter database %I set search_path = decoy', current_database());
+end $$`
+
 const database = (kind: (typeof hosts)[keyof typeof hosts]) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const url = yield* (yield* PostgresServer).migrated
-      const own = Database.layer({ url, maxConnections: 4, applicationName: "narthex-test" })
+      const server = yield* PostgresServer
+      const url = yield* server.database
+      const options = { url, maxConnections: 4, applicationName: "narthex-test", schema }
+      yield* Effect.provide(migrate, [Database.layer(options), silent], { local: true })
+      yield* server.admin(decoys, url)
+      const own = Database.layer(options)
       const hosted = Effect.gen(function* () {
         return Database.of(through(yield* Database, yield* open(kind, url)))
       })
@@ -45,6 +62,5 @@ const database = (kind: (typeof hosts)[keyof typeof hosts]) =>
     })
   )
 
-/** `PostgresServer.migrated` is migrated on the shared server alone, so these tests need that one. */
 export const onHost = (kind: (typeof hosts)[keyof typeof hosts]) =>
   PostgresStorage.layer.pipe(Layer.provideMerge(database(kind)), Layer.provideMerge(PostgresServer.layer))

@@ -17,7 +17,7 @@ const withoutSequencing = <A, E, R>(work: Effect.Effect<A, E, R>) =>
     const release = yield* Deferred.make<void>()
     const holder = yield* Effect.forkChild(
       transaction(
-        query("test", "select 1 as one from event_head for update").pipe(
+        query("test", "select 1 as one from narthex.event_head for update").pipe(
           Effect.andThen(Deferred.succeed(held, undefined)),
           Effect.andThen(Deferred.await(release))
         )

@@ -48,7 +48,9 @@ layer(onPostgres, { excludeTestServices: true })("a limit on Postgres", (it) => 
       const call = callOf("flood")
       yield* call
       assert.isTrue((yield* call).allowed)
-      const { release } = yield* open(query("test", "select 1 from rate_limit where subject = 'flood' for update"))
+      const { release } = yield* open(
+        query("test", "select 1 from narthex.rate_limit where subject = 'flood' for update")
+      )
       // A call that waits for the row fails after the store's limit of 15 seconds.
       const refused = yield* call
       yield* release

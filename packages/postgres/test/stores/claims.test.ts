@@ -16,7 +16,7 @@ const queue = (
   columns: { readonly branch: string; readonly org?: string; readonly copies?: string }
 ) => {
   const { branch, copies = "null", org = "'org'" } = columns
-  return `insert into operation (id, org_id, project_id, branch_id, copies, action, status, failures_count, initiator,
+  return `insert into narthex.operation (id, org_id, project_id, branch_id, copies, action, status, failures_count, initiator,
       created_at, updated_at)
     select 'op-' || gen_random_uuid(), ${org}, 'prj', ${branch}, ${copies}, 'create_branch', 'scheduling', 0,
       '{"type":"system","id":null,"name":null}', now(), now()
@@ -76,7 +76,7 @@ const pagesOfAClaim = Effect.gen(function* () {
   return pages.reduce((sum, plan) => sum + plan["Shared Hit Blocks"] + plan["Shared Read Blocks"], 0)
 })
 
-const tables = ["operation", "operation_head", "operation_turn"]
+const tables = ["narthex.operation", "narthex.operation_head", "narthex.operation_turn"]
 const emptied = Effect.flatMap(Database, ({ query }) => query("empty", `truncate ${tables.join(", ")} cascade`))
 
 const backlogs: ReadonlyArray<readonly [name: string, statements: ReadonlyArray<string>]> = [
@@ -100,18 +100,23 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
   for (const [name, statements] of backlogs)
     it.effect(`a claim reads few pages although ${waiting} operations wait on ${name}`, () =>
       Effect.gen(function* () {
-        const { query } = yield* Database
+        const { query, transaction } = yield* Database
         yield* emptied
         // A transaction cannot hold the locks of so many branches, so the heads are put afterwards.
-        yield* query("fill", "alter table operation disable trigger operation_changed")
+        yield* query("fill", "alter table narthex.operation disable trigger operation_changed")
         for (const statement of statements) yield* query("fill", statement)
-        yield* query("fill", "select count(operation_put_head(o)) from (select * from operation order by position) o")
-        yield* query("fill", "alter table operation enable trigger operation_changed")
+        yield* transaction(
+          Effect.andThen(
+            query("fill", "set local search_path = narthex"),
+            query("fill", "select count(operation_put_head(o)) from (select * from operation order by position) o")
+          )
+        )
+        yield* query("fill", "alter table narthex.operation enable trigger operation_changed")
         // The parent's places are taken.
         yield* query(
           "run",
-          `update operation set lease_until = now() + interval '1 hour', lease_owner = 'x'
-           where id in (select id from operation where copies = 'parent' order by position limit 3)`
+          `update narthex.operation set lease_until = now() + interval '1 hour', lease_owner = 'x'
+           where id in (select id from narthex.operation where copies = 'parent' order by position limit 3)`
         )
         yield* query("analyze", `analyze ${tables.join(", ")}`)
         assert.isBelow(yield* pagesOfAClaim, fewPages)
@@ -123,7 +128,7 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
       const { query } = yield* Database
       const rows = yield* query<{ readonly action: string; readonly class: string }>(
         "classes",
-        "select action, operation_class(action) as class from unnest($1::text[]) as action",
+        "select action, narthex.operation_class(action) as class from unnest($1::text[]) as action",
         [[...OperationAction.literals]]
       )
       assert.deepStrictEqual(
@@ -139,14 +144,17 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
       yield* emptied
       yield* query("fill", queue(3, { branch: "'br'" }))
       yield* query("fill", queue(2, { branch: "null" }))
-      yield* query("end", "update operation set status = 'finished' where id = (select min(id) from operation)")
+      yield* query(
+        "end",
+        "update narthex.operation set status = 'finished' where id = (select min(id) from narthex.operation)"
+      )
       const heads = yield* query<{ readonly n: number }>(
         "heads",
-        `select count(*)::int as n from operation o join operation_head h on h.operation_id = o.id
-         where o.branch_id is null or o.position = (select min(position) from operation e
+        `select count(*)::int as n from narthex.operation o join narthex.operation_head h on h.operation_id = o.id
+         where o.branch_id is null or o.position = (select min(position) from narthex.operation e
            where e.branch_id = o.branch_id and e.status = 'scheduling')`
       )
-      const all = yield* query<{ readonly n: number }>("all", "select count(*)::int as n from operation_head")
+      const all = yield* query<{ readonly n: number }>("all", "select count(*)::int as n from narthex.operation_head")
       assert.deepStrictEqual(heads, all)
     })
   )

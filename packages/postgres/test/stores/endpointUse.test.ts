@@ -40,7 +40,9 @@ layer(onPostgres, { excludeTestServices: true })("the use of a compute", (it) =>
         for (const age of [idle_ms, started_ms]) assert.isTrue(age >= 0 && age < month, String(age))
 
         const before = "now() - interval '2 hours'"
-        yield* query(`update endpoint set ran_since = ${before}, used_at = ${before} where id = $1`, [endpoint.id])
+        yield* query(`update narthex.endpoint set ran_since = ${before}, used_at = ${before} where id = $1`, [
+          endpoint.id
+        ])
         const store = yield* EndpointStore
         const unused = (yield* store.unused).map(({ endpoint_id }) => endpoint_id)
         assert.include(unused, endpoint.id)
@@ -55,8 +57,10 @@ layer(onPostgres, { excludeTestServices: true })("the use of a compute", (it) =>
   it.effect("a report that an instance of an earlier release records counts, too", () =>
     Effect.gen(function* () {
       const endpoint = yield* startedBy(0)
-      yield* query("update endpoint set used_at = now() - interval '2 hours' where id = $1", [endpoint.id])
-      yield* query("update endpoint set last_active_at = now() - interval '1 minute' where id = $1", [endpoint.id])
+      yield* query("update narthex.endpoint set used_at = now() - interval '2 hours' where id = $1", [endpoint.id])
+      yield* query("update narthex.endpoint set last_active_at = now() - interval '1 minute' where id = $1", [
+        endpoint.id
+      ])
       const { idle_ms } = yield* used(endpoint)
       assert.isTrue(idle_ms >= 60_000 && idle_ms < 3_600_000, String(idle_ms))
     })

@@ -33,7 +33,7 @@ const emit = (org_id: OrgId, count: number) =>
 const sequenced = Effect.flatMap(Database, ({ query }) =>
   eventually(
     "the outbox to be empty",
-    Effect.map(query("test", "select 1 from event_outbox limit 1"), (rows) => rows.length === 0)
+    Effect.map(query("test", "select 1 from narthex.event_outbox limit 1"), (rows) => rows.length === 0)
   )
 )
 
@@ -55,10 +55,10 @@ layer(onPostgres, { excludeTestServices: true })("event floors", (it) => {
       const { query } = yield* Database
       const log = yield* EventLog
       const org = anOrgId()
-      yield* query("test", "alter function event_sequence rename to event_sequence_away")
+      yield* query("test", "alter function narthex.event_sequence rename to event_sequence_away")
       yield* emit(org, 1)
       assert.strictEqual(yield* log.headOf(org), noEvent)
-      yield* query("test", "alter function event_sequence_away rename to event_sequence")
+      yield* query("test", "alter function narthex.event_sequence_away rename to event_sequence")
       yield* emit(org, 1)
       yield* sequenced
       assert.lengthOf((yield* log.window(org, 10)).events, 2)
@@ -127,7 +127,7 @@ layer(onPostgres, { excludeTestServices: true })("event floors", (it) => {
       yield* emit(old, 3)
       yield* sequenced
       const before = yield* log.headOf(old)
-      yield* query("test", "update event_head set timeline = 'another'")
+      yield* query("test", "update narthex.event_head set timeline = 'another'")
       yield* emit(fresh, 1)
       yield* sequenced
       const floor = yield* log.headOf(old)

@@ -64,7 +64,7 @@ layer(onPostgres, { excludeTestServices: true })("operations on several connecti
       const lastPosition = Effect.map(
         query<{ readonly last: string }>(
           "test",
-          "select pg_sequence_last_value(pg_get_serial_sequence('operation', 'position')) as last"
+          "select pg_sequence_last_value(pg_get_serial_sequence('narthex.operation', 'position')) as last"
         ),
         ([row]) => row?.last
       )

@@ -32,32 +32,32 @@ const rows = 2000
 const many = (insert: string) => `${insert} from generate_series(100001, ${100_000 + rows}) n`
 /** One organization, user, project and branch that have everything. */
 const fill = [
-  many("insert into user_account select 'u' || n, 'i', 's' || n, null, false, null, now(), null, null"),
-  many("insert into organization select 'o' || n, 'x', false, now(), now()"),
-  "insert into organization values ('o', 'x', false, now(), now())",
-  many("insert into membership select 'o', 'u' || n, 'member', now()"),
-  many("insert into membership select 'o' || n, 'u', 'member', now()"),
-  many(`insert into invitation select 'i' || n, 'o', 'm', 'member', '{"id": "u1", "email": null}', now(),
+  many("insert into narthex.user_account select 'u' || n, 'i', 's' || n, null, false, null, now(), null, null"),
+  many("insert into narthex.organization select 'o' || n, 'x', false, now(), now()"),
+  "insert into narthex.organization values ('o', 'x', false, now(), now())",
+  many("insert into narthex.membership select 'o', 'u' || n, 'member', now()"),
+  many("insert into narthex.membership select 'o' || n, 'u', 'member', now()"),
+  many(`insert into narthex.invitation select 'i' || n, 'o', 'm', 'member', '{"id": "u1", "email": null}', now(),
     '2100-01-01', null, null`),
-  many(`insert into api_key (id, org_id, name, hint, capability, scope, created_at, created_by)
+  many(`insert into narthex.api_key (id, org_id, name, hint, capability, scope, created_at, created_by)
     select 'k' || n, 'o', 'x', 'y', 'read', '{"type": "organization"}', now(), '{"id": "u", "email": null}'`),
-  many("insert into project select 'p' || n, 'o', 'x', 'r', 'b', now(), now(), null"),
-  many(`insert into branch (id, project_id, region_id, name, current_state, "default", protected, made_by_agent,
+  many("insert into narthex.project select 'p' || n, 'o', 'x', 'r', 'b', now(), now(), null"),
+  many(`insert into narthex.branch (id, project_id, region_id, name, current_state, "default", protected, made_by_agent,
       created_at, updated_at)
     select 'b' || n, 'p', 'r', 'x' || n, 'ready', false, false, false, now(), now()`),
-  many("insert into branch_disk select 'b' || n, 'o', 1, now()"),
-  many(`insert into endpoint (id, project_id, branch_id, region_id, type, current_state, disabled,
+  many("insert into narthex.branch_disk select 'b' || n, 'o', 1, now()"),
+  many(`insert into narthex.endpoint (id, project_id, branch_id, region_id, type, current_state, disabled,
       suspend_timeout_seconds, created_at, updated_at, generation, connections)
     select 'e' || n, 'p', 'b', 'r', 'read_only', 'idle', false, 300, now(), now(), 1, 0`),
-  many(`insert into operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
+  many(`insert into narthex.operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
       updated_at)
     select 'x' || n, 'o', 'p', 'b', 'create_branch', 'finished', 0, '{"type": "system", "id": null, "name": null}',
       now(), now()`),
-  many(`insert into branch_role (branch_id, role, org_id, project_id, access, verifier, minted_by_agent, minted_by,
+  many(`insert into narthex.branch_role (branch_id, role, org_id, project_id, access, verifier, minted_by_agent, minted_by,
       created_at)
     select 'b', 'r' || n, 'o', 'p', 'read_only', 'v', false, '{"id": "u", "email": null}',
       '${DateTime.formatIso(at(0))}'::timestamptz + n * interval '1 second'`),
-  many(`insert into client_refusal (endpoint_id, address, project_id, branch_id, role, reason, count, first_at, last_at,
+  many(`insert into narthex.client_refusal (endpoint_id, address, project_id, branch_id, role, reason, count, first_at, last_at,
       position)
     select 'e' || n, '192.0.2.1', 'p', 'b', 'r' || n, 'address_not_listed', 1, now(), now(), 'c' || n`),
   "analyze"

@@ -62,46 +62,46 @@ const rows = 20_000
 const fill = [
   // The statistics are those of the `analyze` below: autovacuum must not gather others while plans are explained.
   `do $$ declare it regclass; begin
-     for it in select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+     for it in select oid from pg_class where relkind = 'r' and relnamespace = 'narthex'::regnamespace loop
        execute format('alter table %s set (autovacuum_enabled = off)', it);
      end loop;
    end $$`,
-  `insert into user_account select 'u' || n, 'i', 's' || n, null, false, null, now(), null, null
+  `insert into narthex.user_account select 'u' || n, 'i', 's' || n, null, false, null, now(), null, null
    from generate_series(1, ${rows}) n`,
-  `insert into organization select 'o' || n, 'x', false, now(), now() from generate_series(1, ${rows}) n`,
-  `insert into membership select 'o' || n, 'u' || n, 'member', now() from generate_series(1, ${rows}) n`,
-  `insert into invitation select 'i' || n, 'o' || n, 'm' || n, 'member', '{"id": "u1", "email": null}', now(), now(), null, null
+  `insert into narthex.organization select 'o' || n, 'x', false, now(), now() from generate_series(1, ${rows}) n`,
+  `insert into narthex.membership select 'o' || n, 'u' || n, 'member', now() from generate_series(1, ${rows}) n`,
+  `insert into narthex.invitation select 'i' || n, 'o' || n, 'm' || n, 'member', '{"id": "u1", "email": null}', now(), now(), null, null
    from generate_series(1, ${rows}) n`,
-  `insert into session select 's' || n, 'u' || n, 'o' || n, 0, now(), now(), null, null, 'p', null, null, 'd'
+  `insert into narthex.session select 's' || n, 'u' || n, 'o' || n, 0, now(), now(), null, null, 'p', null, null, 'd'
    from generate_series(1, ${rows}) n`,
-  `insert into api_key (id, org_id, name, hint, capability, scope, created_at, created_by)
+  `insert into narthex.api_key (id, org_id, name, hint, capability, scope, created_at, created_by)
    select 'k' || n, 'o' || n, 'x', 'y', 'read', jsonb_build_object('type', 'branch', 'project_id', 'p' || n, 'branch_id', 'b' || n),
      now(), jsonb_build_object('id', 'u' || n, 'email', null) from generate_series(1, ${rows}) n`,
-  `insert into api_key_secret select 'd' || n, 'k' || n, 1, 'p', null from generate_series(1, ${rows}) n`,
-  `insert into project select 'p' || n, 'o' || n, 'x', 'r', 'b', now(), now(), null from generate_series(1, ${rows}) n`,
-  `insert into branch select 'b' || n, 'p' || n, 'r', 'b' || n - 1, 'x', 'ready', null, false, false, false, now(),
+  `insert into narthex.api_key_secret select 'd' || n, 'k' || n, 1, 'p', null from generate_series(1, ${rows}) n`,
+  `insert into narthex.project select 'p' || n, 'o' || n, 'x', 'r', 'b', now(), now(), null from generate_series(1, ${rows}) n`,
+  `insert into narthex.branch select 'b' || n, 'p' || n, 'r', 'b' || n - 1, 'x', 'ready', null, false, false, false, now(),
      now(), now(), null, null from generate_series(1, ${rows}) n`,
-  `insert into operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
+  `insert into narthex.operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
      updated_at) select 'x' || n, 'o' || n, 'p', 'b' || n, 'create_branch',
      case when n % 1000 = 0 then 'scheduling' else 'finished' end, 0,
      '{"type": "system", "id": null, "name": null}', now(), now()
    from generate_series(1, ${rows}) n`,
-  `insert into event_log select n, event_id(n, 0, 0), event_id(n % 100, 0, 0), 'p' || n % 1000, 't', 's', 'r', now(),
+  `insert into narthex.event_log select n, narthex.event_id(n, 0, 0), narthex.event_id(n % 100, 0, 0), 'p' || n % 1000, 't', 's', 'r', now(),
      false, '{}' from generate_series(1, ${rows}) n`,
-  `insert into endpoint (id, project_id, branch_id, region_id, type, current_state, disabled, suspend_timeout_seconds,
+  `insert into narthex.endpoint (id, project_id, branch_id, region_id, type, current_state, disabled, suspend_timeout_seconds,
      created_at, updated_at, generation, connections)
    select 'e' || n, 'p' || n, 'b' || n, 'r', 'read_write', 'idle', false, 300, now(), now(), 1, 0
    from generate_series(1, ${rows}) n`,
-  `insert into branch_role (branch_id, role, project_id, access, verifier, minted_by_agent, created_at)
+  `insert into narthex.branch_role (branch_id, role, project_id, access, verifier, minted_by_agent, created_at)
    select 'b' || n, 'role_' || n, 'p' || n, 'read_only', 'v', false, now() from generate_series(1, ${rows}) n`,
-  `insert into quota_override select 'o' || n, 'disk_bytes', 1 from generate_series(1, ${rows}) n`,
-  `insert into branch_disk select 'b' || n, 'o' || n, 1, now() from generate_series(1, ${rows}) n`,
-  `insert into ip_rule (project_id, cidr, label, created_at, created_by)
+  `insert into narthex.quota_override select 'o' || n, 'disk_bytes', 1 from generate_series(1, ${rows}) n`,
+  `insert into narthex.branch_disk select 'b' || n, 'o' || n, 1, now() from generate_series(1, ${rows}) n`,
+  `insert into narthex.ip_rule (project_id, cidr, label, created_at, created_by)
    select 'p' || n, '10.0.0.0/8', '', now(), '{"id": "u", "email": null}' from generate_series(1, ${rows}) n`,
-  `insert into client_refusal select 'e' || n, '192.0.2.1', 'p' || n % 200, 'b' || n, null, 'address_not_listed', 1, now(),
+  `insert into narthex.client_refusal select 'e' || n, '192.0.2.1', 'p' || n % 200, 'b' || n, null, 'address_not_listed', 1, now(),
      now(), n::text from generate_series(1, ${rows}) n`,
-  `insert into refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
-  `insert into operation_head (operation_id, branch_id, class, org_id, lane, position, due_at)
+  `insert into narthex.refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
+  `insert into narthex.operation_head (operation_id, branch_id, class, org_id, lane, position, due_at)
    select 'h' || n, 'h' || n, 'roles', 'o' || n, '', n, now() from generate_series(1, ${rows}) n`,
   "analyze"
 ]

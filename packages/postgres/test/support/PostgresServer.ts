@@ -18,7 +18,10 @@ import { silent } from "./silent.ts"
 interface Databases {
   /** How to reach a database of this server. */
   readonly url: (database: string) => Redacted.Redacted<string>
-  /** Runs one statement over a connection of its own: on this database, else on the maintenance database. */
+  /**
+   * Runs one statement over a connection of its own: on this database, else on the maintenance database. Names without a
+   * schema are also those of Narthex's tables.
+   */
   readonly admin: (text: string, on?: Redacted.Redacted<string>) => Effect.Effect<ReadonlyArray<PgConnection.Row>>
   /** An empty database; dropped with the scope, even while others are connected to it. */
   readonly database: Effect.Effect<Redacted.Redacted<string>, never, Scope.Scope>
@@ -28,6 +31,8 @@ interface Databases {
    */
   readonly migrated: Effect.Effect<Redacted.Redacted<string>, never, Scope.Scope>
 }
+
+const startupParameters = { search_path: "public, narthex" }
 
 export class PostgresServer extends Context.Service<PostgresServer, Databases>()(
   "@narthex/postgres/test/PostgresServer"
@@ -75,7 +80,9 @@ function databasesAt(server: string, shared: boolean): Databases {
     return Redacted.make(it.toString())
   }
   const admin = (text: string, on = Redacted.make(server)) =>
-    Effect.scoped(Effect.flatMap(PgConnection.make({ url: on }), (connection) => connection.query(text))).pipe(
+    Effect.scoped(
+      Effect.flatMap(PgConnection.make({ url: on, startupParameters }), (connection) => connection.query(text))
+    ).pipe(
       Effect.map((result) => result.rows),
       Effect.orDie
     )

@@ -1,9 +1,9 @@
-/** An advisory lock that another transaction holds until `release`. */
+/** An advisory lock that another transaction holds until `release`. `key` is a number, or an expression of SQL. */
 import { Deferred, Effect, Fiber } from "effect"
 import { Database } from "../../src/database/Database.ts"
 import { ownBackend } from "./observe.ts"
 
-export const heldLock = (key: number) =>
+export const heldLock = (key: number | string) =>
   Effect.gen(function* () {
     const { query, transaction } = yield* Database
     const lock = query("test", `select pg_advisory_xact_lock(${key})::text`)

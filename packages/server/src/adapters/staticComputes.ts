@@ -42,13 +42,14 @@ export interface StaticServer {
   readonly tls: ComputeReach["tls"]
 }
 
-/** The number belongs to assignments alone. */
-const assignmentLock = "select pg_advisory_xact_lock(7316904413)::text"
+/** The lock belongs to the assignments of this store alone. */
+const assignmentLock =
+  "select pg_advisory_xact_lock(hashtextextended('assignments', 'narthex.static_compute'::regclass::oid::bigint))::text"
 
-const give = `insert into static_compute (address, branch_id)
+const give = `insert into narthex.static_compute (address, branch_id)
 select listed.address, $1
 from unnest($2::text[]) with ordinality as listed(address, n)
-where not exists (select 1 from static_compute as given where given.address = listed.address)
+where not exists (select 1 from narthex.static_compute as given where given.address = listed.address)
 order by n limit 1
 on conflict (branch_id) do nothing`
 
@@ -99,12 +100,12 @@ export const layerStaticComputes = (
       const held = Effect.fnUntraced(function* (branch: BranchId) {
         const fence = yield* ComputeFence
         const [row] = yield* ask<{ readonly address: string; readonly fence: number }>(
-          "select address, fence from static_compute where branch_id = $1 for update",
+          "select address, fence from narthex.static_compute where branch_id = $1 for update",
           [branch]
         )
         if (row === undefined || fence === null) return row?.address
         if (fence < row.fence) return yield* overtaken
-        yield* ask("update static_compute set fence = $2 where branch_id = $1", [branch, fence])
+        yield* ask("update narthex.static_compute set fence = $2 where branch_id = $1", [branch, fence])
         return row.address
       })
 
@@ -130,14 +131,15 @@ export const layerStaticComputes = (
       /** Fails when a later call has taken the branch over. */
       const confirmed = Effect.fnUntraced(function* (branch: BranchId) {
         const fence = yield* ComputeFence
-        const [row] = yield* ask<{ readonly fence: number }>("select fence from static_compute where branch_id = $1", [
-          branch
-        ])
+        const [row] = yield* ask<{ readonly fence: number }>(
+          "select fence from narthex.static_compute where branch_id = $1",
+          [branch]
+        )
         if (row !== undefined && fence !== null && fence < row.fence) return yield* overtaken
       })
 
       const isRunning = Effect.fnUntraced(function* (branch: BranchId) {
-        const rows = yield* ask("select 1 from static_compute_running where branch_id = $1", [branch])
+        const rows = yield* ask("select 1 from narthex.static_compute_running where branch_id = $1", [branch])
         return rows.length > 0
       })
 
@@ -170,7 +172,7 @@ export const layerStaticComputes = (
         yield* recorded(
           branch_id,
           ask(
-            `insert into static_compute_running (endpoint_id, branch_id, generation) values ($1, $2, $3)
+            `insert into narthex.static_compute_running (endpoint_id, branch_id, generation) values ($1, $2, $3)
              on conflict (endpoint_id) do update set branch_id = excluded.branch_id, generation = excluded.generation`,
             [endpoint_id, branch_id, generation]
           )
@@ -182,13 +184,13 @@ export const layerStaticComputes = (
         const found = yield* stored(
           Effect.gen(function* () {
             const [row] = yield* ask<{ readonly branch_id: BranchId }>(
-              "select branch_id from static_compute_running where endpoint_id = $1",
+              "select branch_id from narthex.static_compute_running where endpoint_id = $1",
               [endpoint]
             )
             if (row === undefined) return
             const address = yield* held(row.branch_id)
             const others = yield* ask(
-              "select 1 from static_compute_running where branch_id = $1 and endpoint_id <> $2 limit 1",
+              "select 1 from narthex.static_compute_running where branch_id = $1 and endpoint_id <> $2 limit 1",
               [row.branch_id, endpoint]
             )
             const url = address === undefined || others.length > 0 ? null : adminOf(address)
@@ -197,13 +199,16 @@ export const layerStaticComputes = (
         )
         if (found === undefined) return
         if (found.url !== null) yield* bounded(endStaticSessions(found.url))
-        yield* recorded(found.branch, ask("delete from static_compute_running where endpoint_id = $1", [endpoint]))
+        yield* recorded(
+          found.branch,
+          ask("delete from narthex.static_compute_running where endpoint_id = $1", [endpoint])
+        )
       })
 
       const deleteBranch = Effect.fn("StaticComputes.deleteBranch")(function* (branch: BranchId) {
         const address = yield* stored(held(branch))
         if (address !== undefined && adminOf(address) !== null) yield* rolesAt(branch, address, [])
-        yield* recorded(branch, ask("delete from static_compute_running where branch_id = $1", [branch]))
+        yield* recorded(branch, ask("delete from narthex.static_compute_running where branch_id = $1", [branch]))
         if (address === undefined) return
         yield* Effect.logWarning("The server of a deleted branch keeps its data and is not assigned again.", {
           address,
@@ -225,7 +230,7 @@ export const layerStaticComputes = (
         roles: ReadonlyArray<ComputeRole>
       ) {
         const [row] = yield* ask<{ readonly address: string }>(
-          "select address from static_compute join static_compute_running using (branch_id) where branch_id = $1",
+          "select address from narthex.static_compute join narthex.static_compute_running using (branch_id) where branch_id = $1",
           [branch]
         )
         const url = row === undefined ? null : adminOf(row.address)
@@ -235,7 +240,7 @@ export const layerStaticComputes = (
       const running = Effect.map(
         ask<Compute>(
           `select endpoint_id, branch_id, generation, address
-         from static_compute_running join static_compute using (branch_id)
+         from narthex.static_compute_running join narthex.static_compute using (branch_id)
          where address = any ($1::text[]) order by endpoint_id`,
           [addresses]
         ),

@@ -7,7 +7,7 @@
 import { isIP } from "node:net"
 import { type Cidr, isHostName, isProxyDomain, isRegionId, normalizeEmail, parseCidrOrAddress } from "@narthex/core"
 import { OpenIdProvider, readMasterSecret } from "@narthex/http"
-import { readConnectionUrl } from "@narthex/postgres"
+import { formOfSchema, isSchemaName, readConnectionUrl } from "@narthex/postgres"
 import { Duration, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
 
 export interface Form<A> {
@@ -172,6 +172,8 @@ export const databaseUrl: Form<Redacted.Redacted> = form(oneServer, postgresUrl)
 export const listenUrl: Form<Redacted.Redacted | "off"> = form(`${oneServer}, or "off"`, (text) =>
   text === "off" ? "off" : postgresUrl(text)
 )
+
+export const schema: TextForm<string> = form(formOfSchema, (text) => (isSchemaName(text) ? text : undefined))
 
 export const masterSecret: Form<Redacted.Redacted> = form("32 bytes as base64url (43 characters)", readMasterSecret)
 

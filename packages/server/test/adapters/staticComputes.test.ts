@@ -58,7 +58,10 @@ const silentServer = Effect.acquireRelease(
 
 /** Deletes all assignments, so that no server is assigned when a test begins. */
 const noAssignments = Effect.flatMap(Database, ({ query }) =>
-  Effect.andThen(query("test", "delete from static_compute_running"), query("test", "delete from static_compute"))
+  Effect.andThen(
+    query("test", "delete from narthex.static_compute_running"),
+    query("test", "delete from narthex.static_compute")
+  )
 )
 
 layer(testDatabase, { excludeTestServices: true })("static computes", (it) => {
@@ -190,7 +193,7 @@ layer(testDatabase, { excludeTestServices: true })("static computes", (it) => {
         "all starts to wait for their server",
         Effect.sync(() => taken() >= servers.length)
       )
-      assert.deepStrictEqual(yield* query("test", "select count(*)::int as n from static_compute"), [{ n: 20 }])
+      assert.deepStrictEqual(yield* query("test", "select count(*)::int as n from narthex.static_compute"), [{ n: 20 }])
       assert.deepStrictEqual(
         yield* query(
           "test",

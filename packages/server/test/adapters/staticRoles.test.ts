@@ -169,7 +169,9 @@ layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, time
         })
         yield* eventually("the late call to wait for the lock", locks(false))
         // A later call has been carried out: the role is not on the server.
-        yield* (yield* Database).query("test", "update static_compute set fence = 2 where branch_id = $1", [branch])
+        yield* (yield* Database).query("test", "update narthex.static_compute set fence = 2 where branch_id = $1", [
+          branch
+        ])
         yield* Deferred.succeed(opened, undefined)
         yield* Fiber.join(held)
         assert.include((yield* Fiber.join(late)).message, "A later call")

@@ -14,6 +14,7 @@ describe("settings are refused", () => {
     ],
     [{ DATABASE_URL: "postgres://me@a,b/x", NARTHEX_MASTER_SECRET: secret }, "with one host (for several servers"],
     [{ DATABASE_LISTEN_URL: shared.DATABASE_URL }, "DATABASE_LISTEN_URL is given without DATABASE_URL"],
+    [{ DATABASE_SCHEMA: "pg_own" }, "DATABASE_SCHEMA must be the name of a schema: at most 63 bytes, not beginning"],
     [{ NARTHEX_MASTER_SECRET: "short" }, "NARTHEX_MASTER_SECRET must be 32 bytes as base64url (43 characters)."],
     [{ NARTHEX_MASTER_SECRET: "a".repeat(64) }, "NARTHEX_MASTER_SECRET must be 32 bytes"],
     [

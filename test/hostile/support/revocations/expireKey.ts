@@ -12,5 +12,5 @@ export const expireKey = (directory: string, id: string, seconds: number): Promi
     const { database, password, path, username } = store
     const sql = yield* PgClient.makeClient({ path, database, username, password, connectTimeout: "40 seconds" })
     const at = new Date(Date.now() + seconds * 1_000)
-    yield* sql`update api_key set expires_at = ${at} where id = ${id}`
+    yield* sql`update narthex.api_key set expires_at = ${at} where id = ${id}`
   }).pipe(Effect.scoped, Effect.provide(Reactivity.layer), Effect.runPromise)

@@ -1,5 +1,6 @@
 /** Variables of the processes: what they store, where they listen, what they print. */
 import { ProxyAddress } from "@narthex/core"
+import { defaultSchema } from "@narthex/postgres"
 import { defaultConnectionLimits, defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
 import { optional, secret, variable } from "../Variable.ts"
@@ -22,6 +23,12 @@ export const store = {
       "A direct URL for LISTEN, for when DATABASE_URL goes through a pooler. `off`: new events are found by polling alone."
     )
   },
+  schema: variable(
+    "DATABASE_SCHEMA",
+    forms.schema,
+    defaultSchema,
+    "The schema of all tables of the store. It is made if there is none. Stores in one database with different schemas have nothing in common."
+  ),
   data_dir: variable(
     "NARTHEX_DATA_DIR",
     forms.path,
