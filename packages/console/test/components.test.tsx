@@ -2,6 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { renderToString } from "preact-render-to-string"
+import { Card } from "../src/components/Card.tsx"
 import { Dialog } from "../src/components/Dialog.tsx"
 import { ErrorSummary, summaryOf } from "../src/components/ErrorSummary.tsx"
 import { Menu } from "../src/components/Menu.tsx"
@@ -25,8 +26,8 @@ describe("relative times", () => {
     assert.deepStrictEqual(
       [0, -44, -60, -300, -7200, -86_400, -3 * 86_400, -8 * 86_400, -90 * 86_400, -800 * 86_400].map(from),
       [
-        "now",
-        "now",
+        "just now",
+        "just now",
         "1 minute ago",
         "5 minutes ago",
         "2 hours ago",
@@ -37,7 +38,12 @@ describe("relative times", () => {
         "2 years ago"
       ]
     )
-    assert.deepStrictEqual([44, 3300, 6 * 3600, 86_400].map(from), ["now", "in 55 minutes", "in 6 hours", "tomorrow"])
+    assert.deepStrictEqual([44, 3300, 6 * 3600, 86_400].map(from), [
+      "just now",
+      "in 55 minutes",
+      "in 6 hours",
+      "tomorrow"
+    ])
   })
 
   it("a relative time has the absolute one in title and datetime; without a time of the request it is absolute", () => {
@@ -95,6 +101,21 @@ describe("a dialog", () => {
   })
 })
 
+describe("a card", () => {
+  it("a card with a title is a region with its name, and a card without one has neither heading nor name", () => {
+    const titled = render(
+      <Card id="keys" title="Keys">
+        text
+      </Card>
+    )
+    assert.match(titled, /^<section [^>]*aria-labelledby="keys-title"><header><h2 id="keys-title">Keys</)
+    assert.strictEqual(
+      render(<Card id="keys">text</Card>),
+      '<div class="card" id="keys"><div class="inside">text</div></div>'
+    )
+  })
+})
+
 describe("a menu", () => {
   it("the buttons of two menus with one label open different menus", () => {
     const html = (id: string) =>
@@ -148,6 +169,13 @@ describe("the focus of a new page", () => {
     assert.notInclude(render(<Notice>Nothing has changed.</Notice>), "autofocus")
   })
 
+  it("the button that leads to a question that cannot be undone looks dangerous", () => {
+    const question = (tone: "danger" | "plain") =>
+      render(<Dialog id="end" opener="End" title="End it?" action="/end" confirm="End it" tone={tone} />)
+    assert.match(question("danger"), /^<button type="button" class="danger"[^>]*>End</)
+    assert.match(question("plain"), /^<button type="button" command[^>]*>End</)
+  })
+
   it("a question that cannot be undone begins at Cancel, unless a name has to be typed", () => {
     const question = (typed?: string) =>
       render(
@@ -155,6 +183,24 @@ describe("the focus of a new page", () => {
       )
     assert.match(question(), /<button type="button" command="close"[^>]* autofocus/)
     assert.notInclude(question("shop"), "autofocus")
+  })
+})
+
+describe("the state of the event stream", () => {
+  it("a page that follows events has the state beside its heading", () => {
+    const page = (live?: { readonly regions: ReadonlyArray<string> } | null) =>
+      render(
+        <Page
+          title="Branches"
+          frame={frameOf()}
+          {...(live === undefined ? {} : { live: live && { src: "/api/events", page: "/x", ...live } })}
+        >
+          text
+        </Page>
+      )
+    assert.match(page({ regions: ["tree"] }), /Branches<\/h1><span id="live"><live-region [^>]*regions="tree">/)
+    assert.match(page(null), /Branches<\/h1><span id="live"><\/span>/)
+    assert.notInclude(page(), "live")
   })
 })
 

@@ -66,7 +66,7 @@ const create = inProject((visit) =>
           branch={branch}
           connection_uri={connection_uri === null ? null : Redacted.value(connection_uri)}
           tab="psql"
-          made="The sandbox, its endpoint and this password end together."
+          made="The sandbox, its endpoint and this password expire together."
         />
       )
     }).pipe(

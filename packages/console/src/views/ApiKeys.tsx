@@ -42,7 +42,7 @@ export const ApiKeysPage = ({ api_keys, frame, next_cursor, notice, projects }: 
         </a>
       }
     >
-      <Card id="keys" title="Keys">
+      <Card id="keys">
         <Table
           label="API keys that are not revoked"
           empty={

@@ -44,7 +44,7 @@ export const MemberPage = (props: MemberPageProps) => {
   const removable = holdings !== null && (is_self || roles.length > 0)
   return (
     <Page title={memberName(member)} frame={frame} section="members" notice={notice} problem={problem} errors={errors}>
-      <Card id="member" title={is_self ? "Your membership" : "Member"}>
+      <Card id="member">
         <Facts
           items={[
             ["Email address", member.email ?? "unknown"],
@@ -62,7 +62,7 @@ export const MemberPage = (props: MemberPageProps) => {
 const Role = (props: MemberPageProps & { readonly roles: ReadonlyArray<string> }) => {
   const { errors, frame, is_self, member, roles, selected_role } = props
   return (
-    <Card id="role-card" title="Role">
+    <Card id="role-card">
       <form method="post" action={`/orgs/${frame.organization.id}/members/${member.user_id}/role`} class="stack slim">
         <Field
           name="role"

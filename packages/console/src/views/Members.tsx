@@ -45,7 +45,7 @@ export const MembersPage = (props: MembersPageProps) => {
   const here = `/orgs/${frame.organization.id}/members`
   return (
     <Page title="Members" frame={frame} section="members" notice={notice} problem={problem} errors={errors}>
-      <Card id="members" title="Members">
+      <Card id="members">
         <Table
           label={`Members of ${frame.organization.name}`}
           columns={[

@@ -67,7 +67,7 @@ export const NewApiKeyPage = (props: NewApiKeyPageProps) => {
   const known = lifetimes.some(({ value }) => value === draft.expires_in_days)
   return (
     <Page title="New API key" frame={frame} section="api-keys" errors={errors} problem={problem} narrow>
-      <Card id="new-key" title="What the key may do">
+      <Card id="new-key">
         <form method="post" action={keys} class="stack slim">
           <HiddenFields fields={{ form_token }} />
           <Field

@@ -1,6 +1,5 @@
 /** The projects of an organization: which are up, where they are, and when they were used last. */
 import { Card } from "../components/Card.tsx"
-import { LiveRegion } from "../components/LiveRegion.tsx"
 import { Pager } from "../components/Pager.tsx"
 import { State } from "../components/State.tsx"
 import { Table } from "../components/Table.tsx"
@@ -34,7 +33,7 @@ export const ProjectsPage = ({ frame, next_cursor, notice, projects }: ProjectsP
       frame={frame}
       section="projects"
       notice={notice}
-      lead={<LiveRegion src="/api/events" page={here} regions={["projects-list"]} />}
+      live={{ src: "/api/events", page: here, regions: ["projects-list"] }}
       actions={
         mayCreate && projects.length > 0 ? (
           <a class="button primary" href={`${here}/new`}>
@@ -51,7 +50,7 @@ export const ProjectsPage = ({ frame, next_cursor, notice, projects }: ProjectsP
             mayInvite={frame.permissions.includes("manage_invitations")}
           />
         ) : (
-          <Card id="projects" title={`Projects of ${frame.organization.name}`}>
+          <Card id="projects">
             <Table
               label={`Projects of ${frame.organization.name}`}
               columns={[

@@ -174,7 +174,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
       const { text } = yield* open()
       api.plane.instead = undefined
       assert.match(text.replaceAll(/<[^>]+>/g, ""), /Grace Hopper created project storefront/)
-      assert.match(text, /, \d+\.\d s</)
+      assert.match(text, /, \d+\.\d\u00a0s</)
       assert.match(text, /class="why">No machine has room\./)
     })
   )

@@ -3,7 +3,6 @@ import { Option } from "effect"
 import { Card } from "../../components/Card.tsx"
 import { CopyField } from "../../components/CopyField.tsx"
 import { Icon } from "../../components/Icon.tsx"
-import { LiveRegion } from "../../components/LiveRegion.tsx"
 import { State } from "../../components/State.tsx"
 import { Ago, Time } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
@@ -63,6 +62,11 @@ export const OverviewPage = (props: OverviewPageProps) => {
           <CopyField id="project-id" label="Copy the project's ID" text={project.id} />
         </>
       }
+      live={{
+        src: `/api/projects/${project.id}/events`,
+        page: here,
+        regions: ["project-state", "branches-table", "activity"]
+      }}
       actions={
         change ? (
           <>
@@ -99,17 +103,7 @@ export const OverviewPage = (props: OverviewPageProps) => {
           <Card id="who" title="Who may connect" more={<a href={`${here}/ip-allow`}>{change ? "Edit" : "Show"}</a>}>
             <WhoMayConnect allowlist={allowlist} address={props.address} here={here} refused={props.refused} />
           </Card>
-          <Card
-            id="activity-card"
-            title="Activity"
-            more={
-              <LiveRegion
-                src={`/api/projects/${project.id}/events`}
-                page={here}
-                regions={["project-state", "branches-table", "activity"]}
-              />
-            }
-          >
+          <Card id="activity-card" title="Activity" more={<a href={`${here}/operations`}>All operations</a>}>
             <div id="activity">
               {operations.length === 0 ? (
                 <p class="soft">Nothing has happened yet.</p>
@@ -117,7 +111,6 @@ export const OverviewPage = (props: OverviewPageProps) => {
                 <Feed id="feed" items={operations.map((operation) => feedItem(operation, names))} />
               )}
             </div>
-            <a href={`${here}/operations`}>All operations</a>
           </Card>
         </div>
       </div>
