@@ -114,8 +114,8 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
       <NewApiKeyPage
         frame={frame}
         projects={[]}
-        branches_of={null}
-        draft={{ name: hostile, capability: hostile, scope: hostile, expires_in_days: hostile }}
+        branches={null}
+        draft={{ name: hostile, capability: hostile, scope: hostile, branch: "", expires_in_days: hostile }}
         form_token="t"
         errors={["name", "capability", "scope", "expires_in_days"].map((field) => ({ field, sentence: hostile }))}
         problem={hostile}
