@@ -43,7 +43,12 @@ export const Connected = ({ back, branch, connection_uri, here, sentence, tab }:
               ["User", <CopyField id="connect-user" label="Copy the user" text={connection.user} />],
               [
                 "Password",
-                <CopyField id="connect-password" label="Copy the password" text={connection.password} masked />
+                <CopyField
+                  id="connect-password"
+                  label="Copy the password"
+                  text={connection.password}
+                  short="••••••••"
+                />
               ]
             ]}
           />
