@@ -1,4 +1,5 @@
 /** The components: functions of their props. */
+import { readFile } from "node:fs/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { renderToString } from "preact-render-to-string"
@@ -13,6 +14,7 @@ import { Table } from "../src/components/Table.tsx"
 import { Ago, Now, Until } from "../src/components/Times.tsx"
 import { Page } from "../src/shell/Page.tsx"
 import { FirstSteps } from "../src/views/FirstSteps.tsx"
+import { Landing } from "../src/views/Landing.tsx"
 import { frameOf } from "./support/frame.ts"
 
 const render = renderToString
@@ -210,5 +212,14 @@ describe("the first steps", () => {
     assert.include(steps(true), "Invite members")
     assert.notMatch(steps(false), /invite|team/i)
     assert.include(steps(false), "Make an API key")
+  })
+
+  it("the landing page and the first steps say how the command line is installed before its first command", async () => {
+    const { name } = JSON.parse(await readFile(new URL("../../cli/package.json", import.meta.url), "utf8"))
+    for (const page of [<Landing />, <FirstSteps home="/orgs/org-1" mayCreate mayInvite />]) {
+      const text = render(page).replaceAll(/<[^>]+>/g, "")
+      assert.include(text, `npm install -g ${name}`)
+      assert.isBelow(text.indexOf(`npm install -g ${name}`), text.indexOf("narthex login"))
+    }
   })
 })

@@ -11,7 +11,7 @@ import { Ago } from "../components/Times.tsx"
 import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
 import { capabilityName } from "./capabilities.ts"
-import { errorOf } from "./Members.tsx"
+import { errorOf, nameOf } from "./Members.tsx"
 import { roleChoices, roleLabel, rolesToGrant } from "./roles.ts"
 
 export interface Holdings {
@@ -35,15 +35,12 @@ export interface MemberPageProps {
   readonly problem?: string | undefined
 }
 
-const memberName = ({ email, name, user_id }: Pick<Member, "email" | "name" | "user_id">): string =>
-  name ?? email ?? user_id
-
 export const MemberPage = (props: MemberPageProps) => {
   const { errors, frame, holdings, is_self, member, notice, problem } = props
   const roles = rolesToGrant(frame.permissions, member.role)
   const removable = holdings !== null && (is_self || roles.length > 0)
   return (
-    <Page title={memberName(member)} frame={frame} section="members" notice={notice} problem={problem} errors={errors}>
+    <Page title={nameOf(member)} frame={frame} section="members" notice={notice} problem={problem} errors={errors}>
       <Card id="member">
         <Facts
           items={[
@@ -115,7 +112,7 @@ const Removal = ({ frame, holdings, is_self, member }: MemberPageProps & { reado
   const { api_keys, api_keys_count, credentials, credentials_count } = holdings
   const home = `/orgs/${frame.organization.id}`
   const organization = frame.organization.name
-  const name = memberName(member)
+  const name = nameOf(member)
   return (
     <Card id="removal" title={is_self ? `Leave ${organization}` : `Remove ${name}`}>
       <div class="stack">

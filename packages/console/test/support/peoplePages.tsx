@@ -50,7 +50,7 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
   })
 
   const invited = Schema.decodeSync(InvitationRecord)({
-    id: uuid,
+    id: uuid.replace(/2$/, "3"),
     org_id: uuid,
     email: hostile,
     role: hostile,
@@ -131,7 +131,7 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
         next_cursor={hostile}
         invitations={[invited]}
         next_invitations={hostile}
-        invitation_link={hostile}
+        links={new Map([[invited.id, hostile]])}
         draft={{ email: hostile, role: hostile }}
         form_token="t"
         errors={[{ field: "email", sentence: hostile }]}
