@@ -95,7 +95,16 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
   )
 
   return {
-    projects: <ProjectsPage frame={frame} projects={[]} next_cursor={hostile} notice={hostile} />,
+    projects: (
+      <ProjectsPage
+        frame={frame}
+        projects={[]}
+        next_cursor={hostile}
+        name={hostile}
+        left_out={hostile}
+        notice={hostile}
+      />
+    ),
     "new project": (
       <NewProjectPage
         frame={frame}
