@@ -67,6 +67,19 @@ describe("choices in the console", { tags: ["chromium"], timeout: 240_000 }, () 
       await page.getByRole("rowheader", { name: /created project shop/ }).waitFor()
     }))
 
+  it("a search of projects shows those that match, and a link shows all of them again", () =>
+    inProject("search@choices.example.com", {}, async (page) => {
+      await place(page, "Projects").first().click()
+      await page.getByRole("rowheader", { name: "shop" }).waitFor()
+      await page.getByLabel("Part of the name").fill("garden")
+      await page.keyboard.press("Enter")
+      await page.getByText("No project has such a name").waitFor()
+      assert.strictEqual(await page.evaluate<string>("document.activeElement.id"), "project-name")
+      await assertAccessible(page)
+      await page.getByRole("link", { name: "Show all", exact: true }).click()
+      await page.getByRole("rowheader", { name: "shop" }).waitFor()
+    }))
+
   it("a question about an address is answered beside it, and leaves the rule that is being written alone", () =>
     inProject("asks@choices.example.com", {}, async (page) => {
       await place(page, "Allowlist").click()

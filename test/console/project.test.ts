@@ -248,7 +248,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       await assertFits(page)
       await assertAccessible(page)
       await page.getByRole("link", { name: "I have stored it" }).click()
-      await card.getByText(/^import pg[^]*role:••••/).waitFor()
+      await card.getByText(/^import pg[\s\S]*role:••••/).waitFor()
     }))
 
   it("without JavaScript a person gets from sign-in to a connected branch", () =>
