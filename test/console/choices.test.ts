@@ -1,4 +1,4 @@
-/** What a choice shows at once, with a real browser: filters, questions and forms keep what else the page holds. */
+/** Choices that show something at once, with a real browser: filters, questions and forms keep the rest of the page. */
 import { assert, describe, it } from "@effect/vitest"
 import type { BrowserContextOptions, Page } from "playwright-core"
 import { newContext } from "../harness/browser.ts"

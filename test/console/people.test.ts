@@ -200,7 +200,7 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
       await newTeam(grace, "Acme")
       await asPerson("bob@link.example.com", () => Promise.resolve())
       await invite(grace, "bob@link.example.com")
-      const link = grace.getByRole("link", { name: "Link of the invitation for bob@link.example.com" })
+      const link = grace.getByRole("link", { name: "Open the link for bob@link.example.com" })
       await grace.getByRole("button", { name: "Copy the link for bob@link.example.com" }).waitFor()
       await grace
         .getByRole("button", { name: /^Actions of / })

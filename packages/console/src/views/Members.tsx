@@ -148,7 +148,7 @@ const Link = ({ email, id, link }: LinkProps) =>
   link === undefined ? null : (
     <span class="copy">
       <a href={link} id={`link-${id}`} data-copy={link}>
-        Link<span class="hidden"> of the invitation for {email}</span>
+        Open<span class="hidden"> the link for {email}</span>
       </a>
       <copy-button for={`link-${id}`} label={`Copy the link for ${email}`} />
     </span>

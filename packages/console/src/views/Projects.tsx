@@ -20,7 +20,7 @@ export interface ProjectsPageProps {
   readonly next_cursor: string | null
   /** A part of the names that are shown; `""`: all are. */
   readonly name: string
-  /** What a search left out, as a sentence. */
+  /** A sentence about projects that a search left out. */
   readonly left_out: string | null
   readonly notice?: string | undefined
 }
@@ -94,10 +94,10 @@ export const ProjectsPage = ({ frame, left_out, name, next_cursor, notice, proje
                 { head: "Name" },
                 { head: "State", phone: "aside" },
                 { head: "Region" },
-                { head: "Branches", align: "end" },
-                { head: "Size", align: "end" },
                 { head: "Last activity" },
-                { head: "Created" }
+                { head: "Created" },
+                { head: "Branches", align: "end" },
+                { head: "Size", align: "end" }
               ]}
               rows={projects.map((project) => {
                 const { created_at, id, last_used_at = null, name, region_id, size_bytes = null } = project
@@ -108,10 +108,10 @@ export const ProjectsPage = ({ frame, left_out, name, next_cursor, notice, proje
                     <a href={`${here}/${id}`}>{name}</a>,
                     <State tone={tone}>{word}</State>,
                     region_id,
-                    countOf(project),
-                    <Size bytes={size_bytes} none="unknown" />,
                     last_used_at === null ? <span class="faint">never used</span> : <Ago at={last_used_at} />,
-                    <Ago at={created_at} />
+                    <Ago at={created_at} />,
+                    countOf(project),
+                    <Size bytes={size_bytes} none="unknown" />
                   ]
                 }
               })}

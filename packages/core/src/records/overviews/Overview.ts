@@ -65,9 +65,9 @@ export interface ProjectUse {
   readonly endpoint: Endpoint | null
   /** When one of the newest 100 endpoints was last active, started or suspended; `null`: no endpoint has run. */
   readonly last_used_at: DateTime.Utc | null
-  /** Of the newest 100. */
+  /** How many branches there are; at most the newest 100 are counted. */
   readonly branches_count: number
-  /** The sum of their measured sizes; `null`: none is measured. */
+  /** The sum of the measured sizes of these branches; `null`: none is measured. */
   readonly size_bytes: number | null
 }
 
