@@ -115,12 +115,18 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await person.to("as")
     await person.press("ArrowDown")
     await person.press("ArrowUp")
-    await person.to("Create password")
+    await person.to("psql")
+    await person.press("ArrowRight")
+    await person.lands(".env")
     await person.press("Enter")
-    await person.heading("Connect to preview")
+    await person.page.waitForURL((url) => url.searchParams.get("tab") === "env")
+    await person.lands(".env")
+    await person.to("Create password", "Shift+Tab")
+    await person.press("Enter")
     await person.lands(/^The password is shown only once/)
-    assert.strictEqual((await person.tab())?.name, "Copy the connection string")
-    const uri = (await person.page.locator("#secret").textContent()) ?? ""
+    assert.strictEqual((await person.tab())?.name, ".env")
+    assert.strictEqual((await person.tab())?.name, "Copy the lines for .env")
+    const uri = (await person.page.locator("#lines-uri").textContent()) ?? ""
     assert.strictEqual(
       await psql(uri, "create table kept as select 42 as answer; select answer from kept"),
       "SELECT 1\n42"
@@ -209,7 +215,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await person.to("Allowlist")
     await person.press("Enter")
     await person.heading("Allowlist")
-    await person.to("Address")
+    await person.to("Why was I refused?")
     await person.type("198.51.100.9")
     await person.press("Enter")
     await person.lands(/^198\.51\.100\.9 may connect/)

@@ -195,6 +195,40 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
       await assertGood(page)
     }))
 
+  it("the link of an invitation leads through a sign-in that says who invites whom, to the button that accepts", () =>
+    asPerson("grace@link.example.com", async (grace) => {
+      await newTeam(grace, "Acme")
+      await asPerson("bob@link.example.com", () => Promise.resolve())
+      await invite(grace, "bob@link.example.com")
+      const link = grace.getByRole("link", { name: "Open the link for bob@link.example.com" })
+      await grace.getByRole("button", { name: "Copy the link for bob@link.example.com" }).waitFor()
+      await grace
+        .getByRole("button", { name: /^Actions of / })
+        .first()
+        .click()
+      await grace.getByRole("link", { name: "Leave" }).waitFor()
+      await grace.keyboard.press("Escape")
+      await assertGood(grace)
+      const context = await newContext(shared.browser, { viewport: { width: 1440, height: 900 } })
+      try {
+        const bob = await context.newPage()
+        bob.setDefaultTimeout(pageLimit)
+        await bob.goto((await link.getAttribute("href")) ?? "")
+        await bob.getByRole("heading", { name: "Join Acme", level: 1 }).waitFor()
+        await bob
+          .getByText("grace@link.example.com invites you. Sign in as bob@link.example.com to join Acme.")
+          .waitFor()
+        await assertGood(bob)
+        await bob.getByRole("link", { name: "Development One" }).click()
+        await bob.getByLabel("Email address").fill("bob@link.example.com")
+        await bob.getByRole("button", { name: "Sign in" }).click()
+        await bob.getByRole("button", { name: "Accept the invitation to Acme" }).click()
+        await bob.getByText("You are a member of Acme.").waitFor()
+      } finally {
+        await context.close()
+      }
+    }))
+
   it("without script, a team is made, a person invited, a wrong name explained, and a key created", () =>
     asPerson(
       "noscript@people.example.com",

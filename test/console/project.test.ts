@@ -78,7 +78,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
 
   const createPassword = async (page: Page) => {
     await page.getByRole("button", { name: "Create password" }).click()
-    return (await page.getByText(/^postgresql:/).textContent()) ?? ""
+    return (await page.getByText(/^postgresql:\/\/role_/).textContent()) ?? ""
   }
 
   it("a person creates, connects, restricts, learns why an address is refused, and deletes", () =>
@@ -142,7 +142,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
         { every: 200 }
       )
       assert.match(complaint.replaceAll(/\s+/g, " "), /is not on this project's IP allowlist/)
-      await page.getByLabel("Address", { exact: true }).fill("127.0.0.1")
+      await page.getByLabel("Why was I refused?").fill("127.0.0.1")
       await page.getByRole("button", { name: "Check", exact: true }).click()
       await page.getByText("is refused: no network on the list contains it").waitFor()
       const allow = page.getByRole("link", { name: "Allow 127.0.0.1" })
@@ -150,7 +150,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
         "the refused client to be listed",
         async () => {
           await place(page, "Allowlist").click()
-          await page.getByRole("heading", { name: "Last refused clients" }).waitFor()
+          await page.getByRole("heading", { name: "Refused clients" }).waitFor()
           return (await allow.count()) === 1
         },
         { every: 200 }
@@ -219,6 +219,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       const card = page.locator("#connect")
       await card.getByRole("heading", { name: "Connect to main" }).waitFor()
       const first = await card.getByText(/^psql '/).textContent()
+      assert.isTrue(await card.getByText(/^psql '/).isVisible())
       assert.strictEqual(await card.getByRole("button", { name: "Show" }).count(), 0)
       await card.getByLabel("Branch", { exact: true }).focus()
       await card.getByLabel("Branch", { exact: true }).selectOption({ label: "preview" })
@@ -226,14 +227,28 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       const second = await card.getByText(/^psql '/).textContent()
       assert.notStrictEqual(second, first)
       assert.strictEqual(await page.evaluate<string>("document.activeElement.id"), "connect-branch")
-      await card.getByRole("link", { name: "Node" }).click()
+      await card.getByRole("radio", { name: "Node" }).check()
       await card.getByText(/^import pg/).waitFor()
+      assert.isFalse(await card.getByText(/^psql '/).isVisible())
+      assert.strictEqual(new URL(page.url()).searchParams.get("tab"), "node")
       const endpoint = /endpoint%3D(ep-\w+)/.exec(second ?? "")?.[1] ?? "no endpoint"
       assert.include(await card.getByText(/^import pg/).textContent(), endpoint)
       await card.getByRole("heading", { name: "Connect to preview" }).waitFor()
       await assertAccessible(page)
       await card.getByRole("button", { name: "Create password" }).click()
-      await page.getByRole("heading", { name: "Connect to preview", level: 1 }).waitFor()
+      await card.getByText(/^The password is shown only once/).waitFor()
+      await page.getByRole("heading", { name: "shown", level: 1 }).waitFor()
+      const lines = card.getByText(/^import pg/)
+      assert.isTrue(await lines.isVisible(), "the program is kept")
+      assert.match((await lines.textContent()) ?? "", /postgresql:\/\/role_\w+:\w+@/)
+      assert.strictEqual(await card.getByText(/^psql '/).isVisible(), false)
+      assert.notMatch(page.url(), /role_|tab=/, "no part of the secret is in the address")
+      await card.getByRole("radio", { name: "JDBC" }).check()
+      await card.getByText(/^jdbc:postgresql:/).waitFor()
+      await assertFits(page)
+      await assertAccessible(page)
+      await page.getByRole("link", { name: "I have stored it" }).click()
+      await card.getByText(/^import pg[\s\S]*role:••••/).waitFor()
     }))
 
   it("without JavaScript a person gets from sign-in to a connected branch", () =>
@@ -248,7 +263,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       await page.getByLabel("as", { exact: true }).selectOption({ label: "read only" })
       await page.getByRole("button", { name: "Show" }).click()
       assert.strictEqual(await page.getByLabel("as", { exact: true }).inputValue(), "read_only")
-      await page.getByRole("link", { name: "JDBC" }).click()
+      await page.getByRole("radio", { name: "JDBC" }).check()
       await page.getByText(/^jdbc:postgresql:/).waitFor()
       const uri = await createPassword(page)
       const { complaint, printed } = await psql(uri, "select current_user")

@@ -13,7 +13,7 @@ const english = new Intl.RelativeTimeFormat("en", { numeric: "auto" })
 /** The same words as `src/components/relative.ts`. */
 const relative = (at) => {
   const seconds = (at - Date.now()) / 1000
-  if (Math.abs(seconds) < 45) return "now"
+  if (Math.abs(seconds) < 45) return "just now"
   const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? units.at(-1)
   return english.format(Math.round(seconds / length), unit)
 }

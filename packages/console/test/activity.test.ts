@@ -148,7 +148,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the activity page", (i
         page.text,
         "<b><bdi>active@example.com</bdi></b> started <b><bdi>main</bdi></b> in <b><bdi>shop</bdi></b>"
       )
-      assert.match(page.text, /, \d+\.\d s/)
+      assert.match(page.text, /, \d+\.\d\u00a0s/)
       assert.include(page.text, 'src="/api/events"')
       assert.strictEqual(api.last("GET", "/v1/events/history")?.query.get("order"), "desc")
 

@@ -95,17 +95,44 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("a capability is explained in words, and a project offers its branches as scopes", () =>
+  it.effect(
+    "a capability is explained in words, and a scope that is a project offers its branches in the same form",
+    () =>
+      Effect.gen(function* () {
+        const api = yield* Api
+        const { browser, home, person } = yield* signedInAs("narrow@example.com")
+        const project = yield* go(() => api.project(person, "shop"))
+        const form = yield* go(() => browser.open(`${home}/api-keys/new`))
+        assert.include(form.text, "Reads main, and cannot change it.")
+        assert.match(form.text, /<div id="key-branch"><\/div>/)
+        const filled = new URLSearchParams({ ...blank, name: "ci", scope: `project:${project.id}` })
+        const narrowed = yield* go(() => browser.open(`${home}/api-keys/new?${filled}`))
+        assert.include(narrowed.text, `<option value="${project.branch_id}">main</option>`)
+        assert.match(narrowed.text, /name="name"[^>]* value="ci"/, "the draft is kept")
+        assert.match(narrowed.text, /<option value(="")? selected>It does not expire/)
+        assert.strictEqual((yield* go(() => browser.open(`${home}/api-keys/new?scope=project:nonsense`))).status, 200)
+      })
+  )
+
+  it.effect("a key of one branch is for a branch of its scope, and no wider key is made of another choice", () =>
     Effect.gen(function* () {
       const api = yield* Api
-      const { browser, home, person } = yield* signedInAs("narrow@example.com")
-      const project = yield* go(() => api.project(person, "shop"))
-      const form = yield* go(() => browser.open(`${home}/api-keys/new`))
-      assert.include(form.text, "Reads main, and cannot change it.")
-      assert.notInclude(form.text, `value="branch:`)
-      const narrowed = yield* go(() => browser.open(`${home}/api-keys/new?project=${project.id}`))
-      assert.include(narrowed.text, `<option value="branch:${project.branch_id}">Branch main of shop</option>`)
-      assert.strictEqual((yield* go(() => browser.open(`${home}/api-keys/new?project=nonsense`))).status, 200)
+      const { browser, client, home, person } = yield* signedInAs("branch@example.com")
+      const shop = yield* go(() => api.project(person, "shop"))
+      const blog = yield* go(() => api.project(person, "blog"))
+      const chosen = { ...blank, name: "ci", branch: shop.branch_id }
+      for (const scope of ["organization", `project:${blog.id}`]) {
+        const refused = yield* go(() => browser.post(`${home}/api-keys`, { ...chosen, scope }))
+        assert.strictEqual(refused.status, 422)
+        assert.include(refused.text, 'id="scope-error"')
+      }
+      assert.deepStrictEqual((yield* go(() => client.apiKeys.list({}))).api_keys, [])
+      const made = yield* go(() => browser.post(`${home}/api-keys`, { ...chosen, scope: `project:${shop.id}` }))
+      assert.strictEqual(made.status, 200)
+      assert.deepStrictEqual(
+        (yield* go(() => client.apiKeys.list({}))).api_keys.map(({ scope }) => scope),
+        [{ type: "branch", project_id: shop.id, branch_id: shop.branch_id }]
+      )
     })
   )
 

@@ -1,7 +1,9 @@
 /** The components: functions of their props. */
+import { readFile } from "node:fs/promises"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import { renderToString } from "preact-render-to-string"
+import { Card } from "../src/components/Card.tsx"
 import { Dialog } from "../src/components/Dialog.tsx"
 import { ErrorSummary, summaryOf } from "../src/components/ErrorSummary.tsx"
 import { Menu } from "../src/components/Menu.tsx"
@@ -12,6 +14,7 @@ import { Table } from "../src/components/Table.tsx"
 import { Ago, Now, Until } from "../src/components/Times.tsx"
 import { Page } from "../src/shell/Page.tsx"
 import { FirstSteps } from "../src/views/FirstSteps.tsx"
+import { Landing } from "../src/views/Landing.tsx"
 import { frameOf } from "./support/frame.ts"
 
 const render = renderToString
@@ -25,8 +28,8 @@ describe("relative times", () => {
     assert.deepStrictEqual(
       [0, -44, -60, -300, -7200, -86_400, -3 * 86_400, -8 * 86_400, -90 * 86_400, -800 * 86_400].map(from),
       [
-        "now",
-        "now",
+        "just now",
+        "just now",
         "1 minute ago",
         "5 minutes ago",
         "2 hours ago",
@@ -37,7 +40,12 @@ describe("relative times", () => {
         "2 years ago"
       ]
     )
-    assert.deepStrictEqual([44, 3300, 6 * 3600, 86_400].map(from), ["now", "in 55 minutes", "in 6 hours", "tomorrow"])
+    assert.deepStrictEqual([44, 3300, 6 * 3600, 86_400].map(from), [
+      "just now",
+      "in 55 minutes",
+      "in 6 hours",
+      "tomorrow"
+    ])
   })
 
   it("a relative time has the absolute one in title and datetime; without a time of the request it is absolute", () => {
@@ -95,6 +103,21 @@ describe("a dialog", () => {
   })
 })
 
+describe("a card", () => {
+  it("a card with a title is a region with its name, and a card without one has neither heading nor name", () => {
+    const titled = render(
+      <Card id="keys" title="Keys">
+        text
+      </Card>
+    )
+    assert.match(titled, /^<section [^>]*aria-labelledby="keys-title"><header><h2 id="keys-title">Keys</)
+    assert.strictEqual(
+      render(<Card id="keys">text</Card>),
+      '<div class="card" id="keys"><div class="inside">text</div></div>'
+    )
+  })
+})
+
 describe("a menu", () => {
   it("the buttons of two menus with one label open different menus", () => {
     const html = (id: string) =>
@@ -148,6 +171,13 @@ describe("the focus of a new page", () => {
     assert.notInclude(render(<Notice>Nothing has changed.</Notice>), "autofocus")
   })
 
+  it("the button that leads to a question that cannot be undone looks dangerous", () => {
+    const question = (tone: "danger" | "plain") =>
+      render(<Dialog id="end" opener="End" title="End it?" action="/end" confirm="End it" tone={tone} />)
+    assert.match(question("danger"), /^<button type="button" class="danger"[^>]*>End</)
+    assert.match(question("plain"), /^<button type="button" command[^>]*>End</)
+  })
+
   it("a question that cannot be undone begins at Cancel, unless a name has to be typed", () => {
     const question = (typed?: string) =>
       render(
@@ -158,11 +188,38 @@ describe("the focus of a new page", () => {
   })
 })
 
+describe("the state of the event stream", () => {
+  it("a page that follows events has the state beside its heading", () => {
+    const page = (live?: { readonly regions: ReadonlyArray<string> } | null) =>
+      render(
+        <Page
+          title="Branches"
+          frame={frameOf()}
+          {...(live === undefined ? {} : { live: live && { src: "/api/events", page: "/x", ...live } })}
+        >
+          text
+        </Page>
+      )
+    assert.match(page({ regions: ["tree"] }), /Branches<\/h1><span id="live"><live-region [^>]*regions="tree">/)
+    assert.match(page(null), /Branches<\/h1><span id="live"><\/span>/)
+    assert.notInclude(page(), "live")
+  })
+})
+
 describe("the first steps", () => {
   it("only a person who may invite is offered to invite members", () => {
     const steps = (mayInvite: boolean) => render(<FirstSteps home="/orgs/org-1" mayCreate mayInvite={mayInvite} />)
     assert.include(steps(true), "Invite members")
     assert.notMatch(steps(false), /invite|team/i)
     assert.include(steps(false), "Make an API key")
+  })
+
+  it("the landing page and the first steps say how the command line is installed before its first command", async () => {
+    const { name } = JSON.parse(await readFile(new URL("../../cli/package.json", import.meta.url), "utf8"))
+    for (const page of [<Landing />, <FirstSteps home="/orgs/org-1" mayCreate mayInvite />]) {
+      const text = render(page).replaceAll(/<[^>]+>/g, "")
+      assert.include(text, `npm install -g ${name}`)
+      assert.isBelow(text.indexOf(`npm install -g ${name}`), text.indexOf("narthex login"))
+    }
   })
 })

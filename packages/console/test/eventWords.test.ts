@@ -124,14 +124,14 @@ describe("words of events", () => {
     assert.strictEqual(plain(sentenceOfEvent(event({ data: { initiator: 7 } }), names)), "Operation updated")
   })
 
-  it("a duration has the unit that fits", () => {
+  it("a duration has the unit that fits, on the line of its number", () => {
     assert.deepStrictEqual([350, 1240, 12_400, 125_000, 3_720_000, -5].map(tookWords), [
-      "0.3 s",
-      "1.2 s",
-      "12 s",
-      "2 min 5 s",
-      "1 h 2 min",
-      "0.0 s"
+      "0.3\u00a0s",
+      "1.2\u00a0s",
+      "12\u00a0s",
+      "2\u00a0min 5\u00a0s",
+      "1\u00a0h 2\u00a0min",
+      "0.0\u00a0s"
     ])
   })
 })

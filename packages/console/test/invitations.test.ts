@@ -1,10 +1,10 @@
 /** A person's own invitations, and the notice of a membership that the first sign-in made. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { Api } from "./support/Api.ts"
-import { fieldIn } from "./support/Browser.ts"
-import { layerTestConsole } from "./support/Console.ts"
-import { browserOf, signedInAs } from "./support/signedIn.ts"
+import { Browser, fieldIn } from "./support/Browser.ts"
+import { cookieKey, layerTestConsole } from "./support/Console.ts"
+import { browserOf, sealedAs, signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
@@ -89,6 +89,89 @@ layer(layerTestConsole(), { excludeTestServices: true })("invitations", (it) => 
       assert.strictEqual((yield* go(() => browser.post("/invitations/nonsense/accept", {}))).status, 404)
       assert.isUndefined(yield* team.roleOf(person.id))
       assert.isUndefined(yield* team.roleOf(other.person.id))
+    })
+  )
+})
+
+/** The link of an invitation, as the page of members gives it. */
+const linkFrom = (inviter: { readonly browser: Browser; readonly home: string }, email: string) =>
+  go(async () => {
+    await inviter.browser.post(`${inviter.home}/invitations`, { email, role: "member" })
+    const { text } = await inviter.browser.open(`${inviter.home}/members`)
+    const link = new RegExp(`<th [^>]*>${email}</th>[\\s\\S]*?data-copy="([^"]+)"`).exec(text)?.[1]
+    return new URL(link ?? assert.fail(text))
+  })
+
+/** A browser of a person who founded a team. */
+const founding = Effect.fnUntraced(function* (email: string, name: string) {
+  const api = yield* Api
+  return yield* browserOf(yield* go(async () => api.team(await api.person(email), name)))
+})
+
+layer(layerTestConsole(), { excludeTestServices: true })("the link of an invitation", (it) => {
+  it.effect("a visitor reads who invites which address into what, and lands where it is accepted", () =>
+    Effect.gen(function* () {
+      const inviter = yield* founding("ada@links.example.com", "Acme & Sons")
+      // With an account already, no sign-in accepts for the person.
+      yield* go(async () => new Browser(inviter.browser.origin).signIn("bob@links.example.com"))
+      const link = yield* linkFrom(inviter, "bob@links.example.com")
+      const bob = new Browser(inviter.browser.origin)
+      const asked = yield* go(() => bob.open(link))
+      assert.strictEqual(asked.url.pathname, "/sign-in")
+      assert.include(asked.text, "<h1>Join Acme &amp; Sons</h1>")
+      assert.match(
+        asked.text.replaceAll(/<[^>]+>/g, ""),
+        /ada@links\.example\.com invites you\. Sign in as bob@links\.example\.com to join Acme/
+      )
+      assert.strictEqual(asked.headers.get("cache-control"), "no-store")
+      const [, from = ""] = /href="(\/sign-in\/dev-one[^"]*)"/.exec(asked.text) ?? []
+      const landed = yield* go(() => bob.signIn("bob@links.example.com", from))
+      assert.strictEqual(landed.url.href, link.href)
+      assert.include(landed.text, 'aria-label="Accept the invitation to Acme &amp; Sons"')
+      assert.notInclude(landed.text, "Sign out, then open the link again")
+    })
+  )
+
+  it.effect("a person who is signed in with another address is told which one the invitation is for", () =>
+    Effect.gen(function* () {
+      const inviter = yield* founding("ada@others.example.com", "Acme")
+      const link = yield* linkFrom(inviter, "bob@others.example.com")
+      const eve = yield* signedInAs("eve@others.example.com")
+      const { text } = yield* go(() => eve.browser.open(link))
+      assert.include(text, "The invitation to Acme is for bob@others.example.com, and you are signed in as eve@others")
+      assert.include(text, "No invitations")
+    })
+  )
+
+  it.effect("a link that the console did not make, or that has expired, is a sign-in like any other", () =>
+    Effect.gen(function* () {
+      const inviter = yield* founding("ada@forged.example.com", "Acme")
+      const link = yield* linkFrom(inviter, "bob@forged.example.com")
+      const sealed = link.searchParams.get("for") ?? ""
+      const content = { email: "bob@forged.example.com", organization: "Acme", inviter: null }
+      const session = inviter.browser.cookies.get("narthex") ?? ""
+      const visitor = new Browser(link.origin)
+      const foreign = yield* sealedAs(content, "invitation", Redacted.make(new Uint8Array(32).fill(8)))
+      const past = yield* sealedAs(content, "invitation", cookieKey, -60)
+      for (const text of [`${sealed.slice(0, -2)}xx`, session, foreign, past, "nonsense", ""]) {
+        const page = yield* go(() => visitor.open(`/invitations?for=${text}`))
+        assert.include(page.text, "<h1>Sign in</h1>")
+        assert.notInclude(page.text, "Acme")
+      }
+      // The other way round, a link is no session.
+      visitor.cookies.set("narthex", sealed)
+      assert.strictEqual((yield* go(() => visitor.open("/projects"))).url.pathname, "/sign-in")
+    })
+  )
+
+  it.effect("the page of a link asks the API nothing, so it says nothing about other invitations", () =>
+    Effect.gen(function* () {
+      const { plane } = yield* Api
+      const inviter = yield* founding("ada@quiet.example.com", "Acme")
+      const link = yield* linkFrom(inviter, "bob@quiet.example.com")
+      plane.requests.length = 0
+      yield* go(() => new Browser(link.origin).open(link))
+      assert.deepStrictEqual(plane.requests, [])
     })
   )
 })

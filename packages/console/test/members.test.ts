@@ -36,7 +36,6 @@ layer(layerTestConsole(), { excludeTestServices: true })("members", (it) => {
       const page = yield* go(() => browser.open(`${home}/members`))
       assert.include(page.text, grace.email)
       assert.include(page.text, "Owner: also makes owners")
-      assert.match(page.text, /id="invitation-link"[^>]*>http:\/\/[^<]*\/invitations</)
       const form_token = fieldIn(page, "form_token")
       const sent = { email: "new@example.com", role: "viewer", form_token }
       const invited = yield* go(() => browser.post(`${home}/invitations`, sent))
@@ -45,7 +44,23 @@ layer(layerTestConsole(), { excludeTestServices: true })("members", (it) => {
       const call = api.last("POST", path)
       assert.deepStrictEqual(api.sent("POST", path), { email: "new@example.com", role: "viewer" })
       assert.strictEqual(call?.headers["idempotency-key"], form_token)
-      assert.include((yield* go(() => browser.open(`${home}/members`))).text, "new@example.com")
+      const listed = (yield* go(() => browser.open(`${home}/members`))).text
+      assert.include(listed, "new@example.com")
+      assert.match(listed, /data-copy="http:\/\/127\.0\.0\.1:\d+\/invitations\?for=[\w.-]+"/)
+    })
+  )
+
+  it.effect("the row of a member leads to what the person may change about it", () =>
+    Effect.gen(function* () {
+      const { browser, grace, home, person } = yield* inTeam("rows@example.com")
+      const { text } = yield* go(() => browser.open(`${home}/members`))
+      assert.include(text, `<a href="${home}/members/${grace.id}#role-card">Change role</a>`)
+      assert.include(text, `<a href="${home}/members/${grace.id}#removal" class="danger">Remove</a>`)
+      assert.include(text, `<a href="${home}/members/${person.id}#removal" class="danger">Leave</a>`)
+      const other = yield* inTeam("rows-of-a-member@example.com", "member")
+      const plain = (yield* go(() => other.browser.open(`${other.home}/members`))).text
+      assert.include(plain, `<a href="${other.home}/members/${other.person.id}#removal" class="danger">Leave</a>`)
+      assert.notInclude(plain, `${other.grace.id}#`)
     })
   )
 

@@ -30,9 +30,30 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
       const page = yield* go(() => browser.open(`${home}/projects`))
       const row = (name: string) => new RegExp(`>${name}</a>.*?</tr>`).exec(page.text)?.[0]
       assert.match(row("sleeping") ?? "", /suspended.*eu-north/)
+      assert.match(row("sleeping") ?? "", /data-label="Branches">1</)
+      assert.match(row("sleeping") ?? "", /data-label="Size"><span class="faint">unknown/)
       assert.match(row("running") ?? "", /active.*us-west/)
       assert.notInclude(page.text, `>${sleeping.id}<`)
       assert.include(page.text, 'regions="projects-list"')
+    })
+  )
+
+  it.effect("a search shows the projects whose names have its text, in one call, and keeps it when it is live", () =>
+    Effect.gen(function* () {
+      const api = yield* Api
+      const { browser, home, person } = yield* signedInAs("finds@example.com")
+      for (const name of ["Web shop", "workshop", "blog"]) yield* go(() => api.project(person, name))
+      const found = yield* go(() => browser.open(`${home}/projects?name=SHOP`))
+      for (const name of ["Web shop", "workshop"]) assert.include(found.text, `>${name}</a>`)
+      assert.notInclude(found.text, ">blog</a>")
+      assert.include(found.text, `page="${home}/projects?name=SHOP"`)
+      const none = yield* go(() => browser.open(`${home}/projects?name=garden`))
+      assert.include(none.text, "No project has such a name")
+      assert.notInclude(none.text, "No projects yet")
+      api.plane.edit("/v1/projects", (body: object) => ({ ...body, pagination: { next_cursor: "more" } }))
+      const partly = yield* go(() => browser.open(`${home}/projects?name=shop`))
+      api.plane.instead = undefined
+      assert.include(partly.text, "Only the newest 1,000 projects were searched.")
     })
   )
 

@@ -36,7 +36,14 @@ const invitation = Schema.decodeSync(OwnInvitationRecord)({
 const at = "2026-11-20T12:00:00.000Z"
 const pages: Readonly<Record<string, VNode>> = {
   landing: <Landing />,
-  "sign-in": <SignInPage providers={[{ id: "a", name: hostile }]} hrefOf={() => hostile} forCommandLine={false} />,
+  "sign-in": (
+    <SignInPage
+      providers={[{ id: "a", name: hostile }]}
+      hrefOf={() => hostile}
+      forCommandLine={false}
+      invited={{ email: hostile, organization: hostile, inviter: hostile }}
+    />
+  ),
   pending: <PendingPage email={hostile} invitations={[invitation]} form_token={() => "form-1"} />,
   invitations: (
     <InvitationsPage
@@ -45,6 +52,7 @@ const pages: Readonly<Record<string, VNode>> = {
       next_cursor={hostile}
       notice={hostile}
       joined={frame.organization}
+      invited={{ email: hostile, organization: hostile, inviter: null }}
       form_token={() => "form-1"}
     />
   ),

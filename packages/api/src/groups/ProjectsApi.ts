@@ -102,12 +102,12 @@ export type ProjectOverview = typeof ProjectOverview.Type
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
     HttpApiEndpoint.get("list", "/v1/projects", {
-      query: { ...pageQuery, include: includeOf("endpoint") },
+      query: { ...pageQuery, include: includeOf("endpoint", "branches") },
       success: Schema.Struct({ projects: Schema.Array(ProjectRecord), pagination: Pagination })
     }).annotateMerge(
       endpointRules(reads("none", "branch"), {
         summary: "List the projects that the credential may read",
-        text: "The projects of the organization; a key of one project or branch sees that project. `include=endpoint` adds the endpoint of each, and when it was used last.",
+        text: "The projects of the organization; a key of one project or branch sees that project. `include=endpoint` adds the endpoint of each, and when it was used last; `include=branches` adds how many branches there are, and their size.",
         answer: "A page of projects."
       })
     ),

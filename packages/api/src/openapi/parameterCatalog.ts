@@ -41,8 +41,8 @@ export const parameterCatalog: Readonly<Record<string, ParameterEntry>> = {
   },
   "auth.account.include": { text: `${include}: \`projects\`.`, example: "projects" },
   "projects.list.include": {
-    text: `${include}: \`endpoint\`, which adds \`endpoint\` and \`last_used_at\` to each project.`,
-    example: "endpoint"
+    text: `${include}: \`endpoint\`, which adds \`endpoint\` and \`last_used_at\` to each project, and \`branches\`, which adds \`branches_count\` and \`size_bytes\`.`,
+    example: "endpoint,branches"
   },
   "projects.overview.include": {
     text: `${include}: \`branches\`, \`endpoints\`, \`operations\` and \`ip_allow\`.`,

@@ -91,7 +91,7 @@ export const EndpointRecord = Schema.Struct({
   )
 }).annotate({ identifier: "Endpoint" })
 
-/** `endpoint` and `last_used_at` are there where a list includes them. */
+/** The optional members are there where a list includes them. */
 export const ProjectRecord = Schema.Struct({
   ...ProjectView.fields,
   endpoint: Schema.optionalKey(Schema.NullOr(EndpointRecord)).annotateKey(
@@ -103,6 +103,15 @@ export const ProjectRecord = Schema.Struct({
   last_used_at: Schema.optionalKey(Schema.NullOr(Schema.DateTimeUtcFromString)).annotateKey(
     means(
       "With `include=endpoint`: when one of the newest 100 endpoints was last active, started or suspended; `null`: none has run.",
+      undefined
+    )
+  ),
+  branches_count: Schema.optionalKey(Schema.Int).annotateKey(
+    means("With `include=branches`: how many branches there are; 100 of them at most are counted.", undefined)
+  ),
+  size_bytes: Schema.optionalKey(Schema.NullOr(Schema.Int)).annotateKey(
+    means(
+      "With `include=branches`: the sum of the measured sizes of the newest 100 branches; `null`: none is measured.",
       undefined
     )
   )

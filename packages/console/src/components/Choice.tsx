@@ -6,14 +6,16 @@ export interface ChoiceProps extends Labelled {
   /** The choice that is selected. */
   readonly value: string
   readonly required?: boolean
+  /** The ids of the elements that depend on the choice, which are shown at once. */
+  readonly shows?: string
 }
 
-export const Choice = ({ choices, error, hint, id, label, name, required, value }: ChoiceProps) => {
+export const Choice = ({ choices, error, hint, id, label, name, required, shows, value }: ChoiceProps) => {
   const key = id ?? name
   return (
     <div class="field">
       <label htmlFor={key}>{label}</label>
-      <select id={key} name={name} required={required} {...describedBy(key, hint, error)}>
+      <select id={key} name={name} required={required} data-shows={shows} {...describedBy(key, hint, error)}>
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value} selected={choice.value === value}>
             {choice.label}

@@ -28,7 +28,13 @@ export const Dialog = (props: DialogProps) => {
   return (
     <>
       {opener === undefined ? null : (
-        <button type="button" command="show-modal" commandfor={id} aria-label={openerLabel}>
+        <button
+          type="button"
+          class={tone === "danger" ? "danger" : undefined}
+          command="show-modal"
+          commandfor={id}
+          aria-label={openerLabel}
+        >
           {opener}
         </button>
       )}

@@ -7,6 +7,6 @@ export const Size = ({ bytes, none }: { readonly bytes: number | null; readonly 
     <span class="faint">{none}</span>
   ) : (
     <data value={bytes} title={`${bytes.toLocaleString("en")} bytes`}>
-      {sizeText(bytes)}
+      {sizeText(bytes).replace(" ", "\u00a0")}
     </data>
   )

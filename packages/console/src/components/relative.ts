@@ -14,10 +14,10 @@ const units = [
 
 const english = new Intl.RelativeTimeFormat("en", { numeric: "auto" })
 
-/** `at` and `now` are in milliseconds since 1970. Less than 45 seconds away: "now". */
+/** `at` and `now` are in milliseconds since 1970. Less than 45 seconds away: "just now". */
 export const relative = (at: number, now: number): string => {
   const seconds = (at - now) / 1000
-  if (Math.abs(seconds) < 45) return "now"
+  if (Math.abs(seconds) < 45) return "just now"
   const [unit, length] = units.find(([, length]) => Math.abs(seconds) >= length) ?? ["minute", 60]
   return english.format(Math.round(seconds / length), unit)
 }

@@ -1,7 +1,7 @@
 /** API keys: list, create, the page of one, rotate, revoke. */
 import { CreateApiKey, parseApiKeyId, parseProjectId, RotateApiKey } from "@narthex/api"
 import { Effect, Option, Redacted } from "effect"
-import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
+import { ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"
 import type { FieldError } from "../components/ErrorSummary.tsx"
@@ -37,6 +37,13 @@ const list = inOrganizationReading(readKeys, ({ frame, query }, keys) =>
   Effect.succeed(page(<ApiKeysPage frame={frame} {...keys} notice={noticeIn(query)} />))
 )
 
+const otherScope = new ApiRefused({
+  status: 422,
+  code: "invalid_request",
+  detail: "The branch is not in the scope.",
+  errors: [{ path: ["scope"], message: "the branch is not in it" }]
+})
+
 interface NewState {
   readonly status: number
   readonly draft: KeyDraft
@@ -44,27 +51,38 @@ interface NewState {
   readonly problem?: string
 }
 
-/** `?project=` offers the branches of that project; a form that is shown again offers them as the first time. */
+/** The form as it was filled in. */
+const draftIn = (text: (name: string) => string): KeyDraft => ({
+  name: text("name"),
+  capability: text("capability"),
+  scope: text("scope"),
+  branch: text("branch"),
+  expires_in_days: text("expires_in_days")
+})
+
+/** The draft in the address, where a choice of the scope leaves it. */
+const draftOf = ({ query }: Visit): KeyDraft =>
+  query.has("scope") ? draftIn((name) => query.get(name) ?? "") : emptyKeyDraft
+
+/** The project of a scope of the form; `undefined`: the scope is the organization. */
+const projectIn = (scope: string) =>
+  scope.startsWith("project:") ? Option.getOrUndefined(parseProjectId(scope.slice("project:".length))) : undefined
+
+/** A scope that is a project offers its branches. */
 const newPage = Effect.fnUntraced(function* (visit: Visit, state?: NewState) {
-  const wanted = Option.getOrUndefined(parseProjectId(visit.query.get("project") ?? ""))
   const { projects } = yield* calling((api) => api.projects.list(choices))
-  const project = projects.find(({ id }) => id === wanted)
-  const branches_of =
-    project === undefined
+  const draft = state?.draft ?? draftOf(visit)
+  const project_id = projects.find(({ id }) => id === projectIn(draft.scope))?.id
+  const branches =
+    project_id === undefined
       ? null
-      : {
-          project_id: project.id,
-          branches: (yield* calling((api) =>
-            api.branches.list({ params: { project_id: project.id }, query: { limit: 1000 } })
-          )).branches
-        }
-  const draft = project === undefined ? emptyKeyDraft : { ...emptyKeyDraft, scope: `project:${project.id}` }
+      : (yield* calling((api) => api.branches.list({ params: { project_id }, query: { limit: 1000 } }))).branches
   return page(
     <NewApiKeyPage
       frame={visit.frame}
       projects={projects}
-      branches_of={branches_of}
-      draft={state?.draft ?? draft}
+      branches={branches}
+      draft={draft}
       form_token={newFormToken()}
       errors={state?.errors ?? []}
       problem={state?.problem}
@@ -73,6 +91,15 @@ const newPage = Effect.fnUntraced(function* (visit: Visit, state?: NewState) {
   )
 })
 
+/** A branch that was chosen before another scope is refused: the key would reach more than the person saw. */
+const scopeIn = ({ branch, scope }: KeyDraft) => {
+  if (branch === "") return Effect.succeed(scope)
+  const project_id = projectIn(scope)
+  return project_id === undefined
+    ? Effect.fail(otherScope)
+    : Effect.succeed({ type: "branch", project_id, branch_id: branch })
+}
+
 const errorsIn = (refusal: ApiRefused): Pick<NewState, "errors" | "problem"> => {
   const named: ReadonlyArray<readonly [found: string | undefined, field: string, sentence: string]> = [
     [refusal.about("name"), "name", "Use 1 to 64 characters and no control characters."],
@@ -80,7 +107,7 @@ const errorsIn = (refusal: ApiRefused): Pick<NewState, "errors" | "problem"> => 
     [
       refusal.about("scope") ?? refusal.about("project_id") ?? refusal.about("branch_id"),
       "scope",
-      "Choose the organization, one of its projects or a branch of one."
+      "Choose the organization, or one of its projects, then one of the branches of that project or all of them."
     ],
     [refusal.about("expires_in_days"), "expires_in_days", "Choose a lifetime of 1 to 3650 days, or none."]
   ]
@@ -112,17 +139,13 @@ const secretPage = (visit: Visit, title: string, secret: Redacted.Redacted | nul
 const create = inOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
-    const draft: KeyDraft = {
-      name: form.text("name"),
-      capability: form.text("capability"),
-      scope: form.text("scope"),
-      expires_in_days: form.text("expires_in_days")
-    }
+    const draft = draftIn((name) => form.text(name))
     return yield* Effect.gen(function* () {
+      const scope = yield* scopeIn(draft)
       const body = yield* payload(CreateApiKey, {
         name: draft.name,
         ...(draft.capability === "" ? {} : { capability: draft.capability }),
-        ...(draft.scope === "" ? {} : { scope: draft.scope }),
+        ...(scope === "" ? {} : { scope }),
         ...(draft.expires_in_days === "" ? {} : { expires_in_days: wholeNumber(draft.expires_in_days) })
       })
       const { secret } = yield* callOnce(form)(calling((api) => api.apiKeys.create({ payload: body })))

@@ -8,6 +8,7 @@ import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
 import { pageRefusals } from "../requests/refusals.tsx"
 import { inActiveOrganization } from "../requests/Visit.ts"
+import { invitedIn } from "../sessions/invitationLinks.ts"
 import { signedIn } from "../sessions/signedIn.ts"
 import { InvitationsPage } from "../views/Invitations.tsx"
 import { MessagePage } from "../views/Landing.tsx"
@@ -28,6 +29,7 @@ const list = inActiveOrganization(({ frame, query }) =>
         next_cursor={pagination.next_cursor}
         notice={noticeIn(query)}
         joined={joined}
+        invited={yield* invitedIn(query.get("for"))}
         form_token={newFormToken}
       />
     )

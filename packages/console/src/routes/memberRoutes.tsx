@@ -4,11 +4,11 @@ import { Effect, Schema } from "effect"
 import { ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload } from "../api/payload.ts"
-import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { FieldError } from "../components/ErrorSummary.tsx"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
 import { inOrganization, type Visit } from "../requests/Visit.ts"
+import { linkOf } from "../sessions/invitationLinks.ts"
 import { MemberPage } from "../views/Member.tsx"
 import { MembersPage } from "../views/Members.tsx"
 import { page, seeOther } from "../web/answer.tsx"
@@ -39,7 +39,10 @@ const membersPage = Effect.fnUntraced(function* (visit: Visit, state: MembersSta
     ],
     { concurrency: "unbounded" }
   )
-  const { origin } = yield* ConsoleSettings
+  const open = invited.invitations.filter(({ status }) => status === "pending")
+  const links = yield* Effect.forEach(open, (invitation) =>
+    Effect.map(linkOf(invitation, visit.frame.organization.name), (link) => [invitation.id, link] as const)
+  )
   return page(
     <MembersPage
       frame={visit.frame}
@@ -47,7 +50,7 @@ const membersPage = Effect.fnUntraced(function* (visit: Visit, state: MembersSta
       next_cursor={pagination.next_cursor}
       invitations={mayInvite ? invited.invitations : null}
       next_invitations={invited.pagination.next_cursor}
-      invitation_link={`${origin}/invitations`}
+      links={new Map(links)}
       draft={state.draft ?? { email: "", role: "member" }}
       form_token={newFormToken()}
       errors={state.errors ?? []}

@@ -16,12 +16,28 @@ import { Form } from "../web/Form.ts"
 /** Projects of a page. */
 const pageSize = 20
 
+const include = ["endpoint", "branches"] as const
+
+/** The names that one call reads, and how many of those that match are shown. */
+const searched = 1000
+const mostFound = 100
+
+const findProjects = Effect.fnUntraced(function* (name: string) {
+  const { pagination, projects } = yield* calling((api) => api.projects.list({ query: { limit: searched, include } }))
+  const found = projects.filter((project) => project.name.toLowerCase().includes(name.toLowerCase()))
+  const more = found.length > mostFound ? `Of ${found.length} projects, the newest ${mostFound} are shown.` : null
+  const older = pagination.next_cursor === null ? null : "Only the newest 1,000 projects were searched."
+  return { projects: found.slice(0, mostFound), next_cursor: null, name, left_out: more ?? older }
+})
+
 const readProjects = ({ query }: Asked) => {
+  const name = query.get("name")?.trim() ?? ""
+  if (name !== "") return findProjects(name)
   const cursor = query.get("cursor")
-  const wanted = { limit: pageSize, include: ["endpoint" as const], ...(cursor === null ? {} : { cursor }) }
+  const wanted = { limit: pageSize, include, ...(cursor === null ? {} : { cursor }) }
   return Effect.map(
     calling((api) => api.projects.list({ query: wanted })),
-    ({ pagination, projects }) => ({ projects, next_cursor: pagination.next_cursor })
+    ({ pagination, projects }) => ({ projects, next_cursor: pagination.next_cursor, name, left_out: null })
   )
 }
 

@@ -65,8 +65,7 @@ const create = inProject((visit) =>
           {...propsOf(visit)}
           branch={branch}
           connection_uri={connection_uri === null ? null : Redacted.value(connection_uri)}
-          tab="psql"
-          made="The sandbox, its endpoint and this password end together."
+          sentence="The sandbox, its endpoint and this password expire together."
         />
       )
     }).pipe(

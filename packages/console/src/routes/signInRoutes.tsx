@@ -10,6 +10,7 @@ import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { emailNotAllowedPage, notFoundPage, pageRefusals } from "../requests/refusals.tsx"
 import { sessionOf } from "../sessions/ConsoleSession.ts"
 import { presentedAttempts, presentedCookie, withCookie, withoutCookie } from "../sessions/cookies.ts"
+import { invitedAt } from "../sessions/invitationLinks.ts"
 import { SealedCookies } from "../sessions/SealedCookies.ts"
 import { attemptLifetimeMillis, SignIn, SignInAttempt, type SignInFailed } from "../sessions/SignIn.ts"
 import { currentSession, signedIn, withoutSession, withSession } from "../sessions/signedIn.ts"
@@ -30,6 +31,7 @@ const choose = Effect.gen(function* () {
   const to = returnPath(new URLSearchParams(queryOf(url)).get("return_to"))
   return page(
     <SignInPage
+      invited={yield* invitedAt(to)}
       providers={providers}
       hrefOf={(id) => withReturn(`/sign-in/${encodeURIComponent(id)}`, to)}
       forCommandLine={to?.startsWith("/cli/authorize?") === true}

@@ -1,8 +1,8 @@
 /**
- * Cookies that only the console can read: encrypted JWTs (JWE, `dir` with A256GCM).
+ * Cookies, and links of invitations, that only the console can read: encrypted JWTs (JWE, `dir` with A256GCM).
  *
- * One key encrypts all kinds of cookies. Each names its purpose as audience and is accepted for that purpose only, so a
- * sign-in attempt cannot be replayed as a session.
+ * One key encrypts all of them. Each names its purpose as audience and is accepted for that purpose only, so neither a
+ * sign-in attempt nor a link can be replayed as a session.
  */
 import { Clock, Context, Effect, Layer, type Option, Redacted } from "effect"
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from "jose"
@@ -10,14 +10,15 @@ import { ConsoleSettings } from "../ConsoleConfig.ts"
 import { OpenedCookies } from "./OpenedCookies.ts"
 
 export type CookiePurpose = "session" | "sign-in"
+type Purpose = CookiePurpose | "invitation"
 
 export class SealedCookies extends Context.Service<
   SealedCookies,
   {
     /** `until`: expiry in milliseconds since 1970. */
-    readonly seal: (purpose: CookiePurpose, content: JWTPayload, until: number) => Effect.Effect<string>
+    readonly seal: (purpose: Purpose, content: JWTPayload, until: number) => Effect.Effect<string>
     /** `None` for text that the console did not seal, for another purpose, or expired. */
-    readonly open: (purpose: CookiePurpose, text: string) => Effect.Effect<Option.Option<JWTPayload>>
+    readonly open: (purpose: Purpose, text: string) => Effect.Effect<Option.Option<JWTPayload>>
   }
 >()("@narthex/console/SealedCookies") {
   static readonly layer = Layer.effect(
@@ -27,7 +28,7 @@ export class SealedCookies extends Context.Service<
       if (key.length !== 32) return yield* Effect.die(new Error("The cookie key must have 32 bytes."))
       const opened = new OpenedCookies()
 
-      const decrypted = (purpose: CookiePurpose, text: string, now: number) =>
+      const decrypted = (purpose: Purpose, text: string, now: number) =>
         Effect.tryPromise(() =>
           jwtDecrypt(text, key, {
             audience: purpose,

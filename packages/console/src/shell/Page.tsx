@@ -1,6 +1,7 @@
 /** A page of an organization: sidebar, breadcrumb, heading with actions, notices, and what the page is about. */
 import type { ComponentChildren } from "preact"
 import { ErrorSummary, type FieldError } from "../components/ErrorSummary.tsx"
+import { LiveRegion, type LiveRegionProps } from "../components/LiveRegion.tsx"
 import { Notice } from "../components/Notice.tsx"
 import { Now } from "../components/Times.tsx"
 import { Document, type DocumentProps } from "./Document.tsx"
@@ -20,6 +21,8 @@ export interface PageProps extends DocumentProps {
   readonly heading?: ComponentChildren
   /** Below the h1: a sentence, or states and short facts (`<span>`s in a line). */
   readonly lead?: ComponentChildren
+  /** The regions that reload after events; `null`: none of this view. The state of the stream is beside the h1. */
+  readonly live?: LiveRegionProps | null
   /** At the end of the heading: one primary action, and others. */
   readonly actions?: ComponentChildren
   /** A confirmation of the last action. */
@@ -40,6 +43,7 @@ export const Page = (props: PageProps) => {
     frame,
     heading,
     lead,
+    live,
     narrow,
     notice,
     problem,
@@ -61,7 +65,12 @@ export const Page = (props: PageProps) => {
               <ErrorSummary errors={errors} />
               <div class="head">
                 <div class="grow">
-                  <h1>{heading ?? title}</h1>
+                  <div class="title">
+                    <h1>{heading ?? title}</h1>
+                    {live === undefined ? null : (
+                      <span id="live">{live === null ? null : <LiveRegion {...live} />}</span>
+                    )}
+                  </div>
                   {lead === undefined ? null : <div class="lead line">{lead}</div>}
                 </div>
                 {actions === undefined || actions === null ? null : <div class="actions">{actions}</div>}

@@ -28,7 +28,7 @@ export const AccountPage = ({ frame, notice, providers, sessions }: AccountPageP
   const methods = [...new Set(sessions.map(({ provider }) => providers.get(provider) ?? provider))]
   return (
     <Page title="Account" frame={frame} section="account" notice={notice}>
-      <Card id="you" title="You">
+      <Card id="you">
         <Facts
           items={[
             ["Name", name ?? <span class="faint">not known</span>],

@@ -1,8 +1,7 @@
 /** The activity of an organization: its history in pages, newest first, and live on the first page. */
 import { Card } from "../components/Card.tsx"
 import { Empty } from "../components/Empty.tsx"
-import { Field } from "../components/Field.tsx"
-import { LiveRegion } from "../components/LiveRegion.tsx"
+import { Filter } from "../components/Filter.tsx"
 import { Pager } from "../components/Pager.tsx"
 import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
@@ -28,36 +27,40 @@ export const ActivityPage = (props: ActivityPageProps) => {
   const path = `/orgs/${frame.organization.id}/activity`
   const here = `${path}${queryOf({ project })}`
   return (
-    <Page title="Activity" frame={frame} section="activity">
-      <Card
-        id="activity"
-        title={newest ? "Latest" : "Earlier"}
-        more={
-          newest ? (
-            <LiveRegion
-              src={project === "" ? "/api/events" : `/api/projects/${project}/events`}
-              page={here}
-              regions={["feed"]}
-            />
-          ) : (
-            <a href={here}>Latest</a>
-          )
-        }
-      >
-        {projects.length < 2 ? null : (
-          <form method="get" action={path} class="inline-form">
-            <Field
-              name="project"
-              label="Project"
-              choices={[
-                { value: "", label: "All projects" },
-                ...projects.map(({ id, name }) => ({ value: id, label: name }))
-              ]}
-              value={project}
-            />
+    <Page
+      title="Activity"
+      frame={frame}
+      section="activity"
+      live={
+        newest
+          ? { src: project === "" ? "/api/events" : `/api/projects/${project}/events`, page: here, regions: ["feed"] }
+          : null
+      }
+    >
+      {projects.length < 2 ? null : (
+        <form
+          method="get"
+          action={path}
+          class="pick filter"
+          data-shows="activity-filter activity live"
+          id="activity-filter"
+          autocomplete="off"
+        >
+          <Filter
+            name="project"
+            label="Project"
+            choices={[
+              { value: "", label: "All projects" },
+              ...projects.map(({ id, name }) => ({ value: id, label: name }))
+            ]}
+            value={project}
+          />
+          <noscript>
             <button type="submit">Show</button>
-          </form>
-        )}
+          </noscript>
+        </form>
+      )}
+      <Card id="activity">
         {items.length === 0 ? (
           <div id="feed">
             <Empty title="Nothing has happened yet">
@@ -67,7 +70,10 @@ export const ActivityPage = (props: ActivityPageProps) => {
         ) : (
           <Feed id="feed" items={items} />
         )}
-        <Pager next={next_cursor === null ? null : `${path}${queryOf({ project, cursor: next_cursor })}`} />
+        <Pager
+          next={next_cursor === null ? null : `${path}${queryOf({ project, cursor: next_cursor })}`}
+          previous={newest ? null : here}
+        />
         {next_cursor === null && trimmed ? <p class="soft">Events before that are no longer kept.</p> : null}
       </Card>
     </Page>

@@ -47,7 +47,7 @@ export const ApiKeyPage = (props: ApiKeyPageProps) => {
       problem={problem}
       errors={props.errors}
     >
-      <Card id="key" title="API key">
+      <Card id="key">
         <Facts
           items={[
             ["Capability", capabilityName(capability)],

@@ -9,6 +9,7 @@ import { Ago, Until } from "../components/Times.tsx"
 import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
 import { capabilityName } from "./capabilities.ts"
+import { installCommand } from "./commandLine.ts"
 import { shortId } from "./eventWords.ts"
 import type { ApiKeyShown, ProjectShown } from "./records.ts"
 
@@ -42,13 +43,14 @@ export const ApiKeysPage = ({ api_keys, frame, next_cursor, notice, projects }: 
         </a>
       }
     >
-      <Card id="keys" title="Keys">
+      <Card id="keys">
         <Table
           label="API keys that are not revoked"
           empty={
             <Empty title="No API keys yet">
               <p>
-                The command line creates its own key when you sign in: <Command>narthex login</Command>
+                The command line creates its own key when you sign in: <Command>{installCommand}</Command>, then{" "}
+                <Command>narthex login</Command>
               </p>
             </Empty>
           }

@@ -17,9 +17,9 @@ import { Pager } from "../components/Pager.tsx"
 import { Size } from "../components/Size.tsx"
 import { State } from "../components/State.tsx"
 import { Table } from "../components/Table.tsx"
-import { Tabs } from "../components/Tabs.tsx"
 import { Tag } from "../components/Tag.tsx"
 import { Ago, Time, Until } from "../components/Times.tsx"
+import { Variants } from "../components/Variants.tsx"
 import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
 
@@ -88,23 +88,25 @@ const States = () => (
       text="postgresql://ada_rw:••••••••@ep-01m80m4ce937.eu-central.example.com/postgres?sslmode=require"
       wide
     />
+    <Variants
+      name="variant"
+      label="Program"
+      value="psql"
+      copied
+      items={[
+        {
+          id: "psql",
+          label: "psql",
+          text: "psql 'postgresql://ada_rw@ep-01m80m4ce937.eu-central.example.com/postgres'"
+        },
+        { id: "env", label: ".env", text: 'DATABASE_URL="postgresql://ada_rw@…"' }
+      ]}
+    />
   </Card>
 )
 
 const Tables = () => (
-  <Card
-    id="tables"
-    title="Tables"
-    more={
-      <Tabs
-        label="Kinds"
-        items={[
-          { label: "All", href: `${here}?kind=all`, current: true },
-          { label: "Failed", href: `${here}?kind=failed`, current: false }
-        ]}
-      />
-    }
-  >
+  <Card id="tables" title="Tables">
     <Table
       label="Branches"
       columns={[

@@ -1,5 +1,6 @@
 /** The first steps of an organization without projects, each with its page and its command. */
 import { Command } from "../components/Command.tsx"
+import { installCommand } from "./commandLine.ts"
 
 export interface FirstStepsProps {
   /** `/orgs/{org_id}` */
@@ -19,7 +20,8 @@ export const FirstSteps = ({ home, mayCreate, mayInvite }: FirstStepsProps) => (
         <div>
           <h3>Create a project</h3>
           <p class="note">
-            It comes with a branch and an endpoint. From the terminal: <Command>narthex project create my-app</Command>
+            It comes with a branch and an endpoint. From the terminal: <Command>{installCommand}</Command>, once, then{" "}
+            <Command>narthex login</Command> and <Command>narthex project create my-app</Command>
           </p>
         </div>
         {mayCreate ? (

@@ -1,5 +1,6 @@
 /** The organizations that invite the person, each with accept and decline. */
 import { Empty } from "../components/Empty.tsx"
+import { Notice } from "../components/Notice.tsx"
 import { Pager } from "../components/Pager.tsx"
 import { Time } from "../components/Times.tsx"
 import type { Frame } from "../shell/Frame.ts"
@@ -54,6 +55,16 @@ export const InvitationCards = ({ form_token, invitations }: InvitationCardsProp
   </ul>
 )
 
+/** The content of an invitation's link. */
+export interface InvitedShown {
+  /** The address that can accept, in lower case. */
+  readonly email: string
+  /** The name of the organization. */
+  readonly organization: string
+  /** The address of the inviter; `null`: it is not known. */
+  readonly inviter: string | null
+}
+
 export interface InvitationsPageProps extends InvitationCardsProps {
   readonly frame: Frame
   /** The cursor of the next page, if there is one. */
@@ -61,12 +72,22 @@ export interface InvitationsPageProps extends InvitationCardsProps {
   readonly notice?: string | undefined
   /** The organization that the person has just joined. */
   readonly joined?: Frame["organization"] | undefined
+  /** The invitation whose link led here; `null`: none. */
+  readonly invited: InvitedShown | null
 }
 
+const isFor = ({ email }: InvitedShown, person: Frame["user"]) => person.email?.toLowerCase() === email
+
 export const InvitationsPage = (props: InvitationsPageProps) => {
-  const { form_token, frame, invitations, joined, next_cursor, notice } = props
+  const { form_token, frame, invitations, invited, joined, next_cursor, notice } = props
   return (
     <Page title="Invitations" frame={frame} section="invitations" notice={notice} narrow>
+      {invited === null || isFor(invited, frame.user) ? null : (
+        <Notice tone="busy">
+          The invitation to {invited.organization} is for {invited.email}, and you are signed in as{" "}
+          {frame.user.email ?? "a person without an address"}. Sign out, then open the link again.
+        </Notice>
+      )}
       {joined === undefined ? null : (
         <div class="notice good">
           <p role="status">You are a member of {joined.name}.</p>

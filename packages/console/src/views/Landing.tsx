@@ -6,7 +6,8 @@ import { CopyField } from "../components/CopyField.tsx"
 import { Icon } from "../components/Icon.tsx"
 import { Brand } from "../shell/Brand.tsx"
 import { PlainPage } from "../shell/PlainPage.tsx"
-import { InvitationCards, type InvitationCardsProps } from "./Invitations.tsx"
+import { installCommand } from "./commandLine.ts"
+import { InvitationCards, type InvitationCardsProps, type InvitedShown } from "./Invitations.tsx"
 
 const offers = [
   ["branch", "Branches", "Copy a database in seconds. Try a migration on the branch, then delete it."],
@@ -49,12 +50,15 @@ export const Landing = () => (
           <a class="button primary" href="/sign-in">
             Sign in to start
           </a>
-          <CopyField id="login-command" label="Copy the command" text="narthex login" wide />
+          <CopyField id="install-command" label="Copy the command" text={installCommand} wide />
         </div>
       </div>
       <figure class="terminal">
         <figcaption>From your terminal</figcaption>
         <pre>
+          <b>$ </b>
+          {installCommand}
+          {"\n"}
           <b>$ </b>narthex login{"\n"}
           <b>$ </b>narthex project create shop{"\n"}
           <b>$ </b>narthex psql shop --branch main{"\n"}
@@ -79,12 +83,20 @@ export interface SignInPageProps {
   readonly hrefOf: (providerId: string) => string
   /** The sign-in was started by `narthex login`. */
   readonly forCommandLine: boolean
+  /** The sign-in was started by the link of an invitation. */
+  readonly invited: InvitedShown | null
 }
 
-export const SignInPage = ({ forCommandLine, hrefOf, providers }: SignInPageProps) => (
-  <PlainPage title="Sign in">
-    <h1>Sign in</h1>
-    <p class="soft">{forCommandLine ? "Sign in to authorize the command line." : "Choose an identity provider."}</p>
+export const SignInPage = ({ forCommandLine, hrefOf, invited, providers }: SignInPageProps) => (
+  <PlainPage title={invited === null ? "Sign in" : `Join ${invited.organization}`}>
+    <h1>{invited === null ? "Sign in" : `Join ${invited.organization}`}</h1>
+    {invited === null ? (
+      <p class="soft">{forCommandLine ? "Sign in to authorize the command line." : "Choose an identity provider."}</p>
+    ) : (
+      <p>
+        {invited.inviter ?? "A member"} invites you. Sign in as <b>{invited.email}</b> to join {invited.organization}.
+      </p>
+    )}
     {providers.length === 0 ? (
       <p>No identity provider is configured. Ask the operator to configure one.</p>
     ) : (

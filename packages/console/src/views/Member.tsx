@@ -11,7 +11,7 @@ import { Ago } from "../components/Times.tsx"
 import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
 import { capabilityName } from "./capabilities.ts"
-import { errorOf } from "./Members.tsx"
+import { errorOf, nameOf } from "./Members.tsx"
 import { roleChoices, roleLabel, rolesToGrant } from "./roles.ts"
 
 export interface Holdings {
@@ -35,16 +35,13 @@ export interface MemberPageProps {
   readonly problem?: string | undefined
 }
 
-const memberName = ({ email, name, user_id }: Pick<Member, "email" | "name" | "user_id">): string =>
-  name ?? email ?? user_id
-
 export const MemberPage = (props: MemberPageProps) => {
   const { errors, frame, holdings, is_self, member, notice, problem } = props
   const roles = rolesToGrant(frame.permissions, member.role)
   const removable = holdings !== null && (is_self || roles.length > 0)
   return (
-    <Page title={memberName(member)} frame={frame} section="members" notice={notice} problem={problem} errors={errors}>
-      <Card id="member" title={is_self ? "Your membership" : "Member"}>
+    <Page title={nameOf(member)} frame={frame} section="members" notice={notice} problem={problem} errors={errors}>
+      <Card id="member">
         <Facts
           items={[
             ["Email address", member.email ?? "unknown"],
@@ -62,7 +59,7 @@ export const MemberPage = (props: MemberPageProps) => {
 const Role = (props: MemberPageProps & { readonly roles: ReadonlyArray<string> }) => {
   const { errors, frame, is_self, member, roles, selected_role } = props
   return (
-    <Card id="role-card" title="Role">
+    <Card id="role-card">
       <form method="post" action={`/orgs/${frame.organization.id}/members/${member.user_id}/role`} class="stack slim">
         <Field
           name="role"
@@ -115,7 +112,7 @@ const Removal = ({ frame, holdings, is_self, member }: MemberPageProps & { reado
   const { api_keys, api_keys_count, credentials, credentials_count } = holdings
   const home = `/orgs/${frame.organization.id}`
   const organization = frame.organization.name
-  const name = memberName(member)
+  const name = nameOf(member)
   return (
     <Card id="removal" title={is_self ? `Leave ${organization}` : `Remove ${name}`}>
       <div class="stack">

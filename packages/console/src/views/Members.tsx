@@ -2,7 +2,6 @@
 import type { InvitationRecord, Member } from "@narthex/api"
 import { Actions } from "../components/Actions.tsx"
 import { Card } from "../components/Card.tsx"
-import { CopyField } from "../components/CopyField.tsx"
 import { Dialog } from "../components/Dialog.tsx"
 import type { FieldError } from "../components/ErrorSummary.tsx"
 import { Field } from "../components/Field.tsx"
@@ -25,8 +24,8 @@ export interface MembersPageProps {
   /** `null`: the person may not see invitations. */
   readonly invitations: ReadonlyArray<typeof InvitationRecord.Type> | null
   readonly next_invitations: string | null
-  /** Where an invited person accepts: the console's own address, because an invitation has no secret. */
-  readonly invitation_link: string
+  /** The links of pending invitations, by their ids. */
+  readonly links: ReadonlyMap<string, string>
   readonly draft: { readonly email: string; readonly role: string }
   readonly form_token: string
   readonly errors: ReadonlyArray<FieldError>
@@ -45,25 +44,27 @@ export const MembersPage = (props: MembersPageProps) => {
   const here = `/orgs/${frame.organization.id}/members`
   return (
     <Page title="Members" frame={frame} section="members" notice={notice} problem={problem} errors={errors}>
-      <Card id="members" title="Members">
+      <Card id="members">
         <Table
           label={`Members of ${frame.organization.name}`}
           columns={[
             { head: "Name" },
             { head: "Email address", phone: "line" },
-            { head: "Role", phone: "aside" },
-            { head: "Member since" }
+            { head: "Role" },
+            { head: "Member since" },
+            { head: "Actions", quiet: true, align: "end", phone: "aside" }
           ]}
-          rows={members.map(({ email, joined_at, name, role, user_id }) => ({
-            key: user_id,
+          rows={members.map((member) => ({
+            key: member.user_id,
             cells: [
               <>
-                <a href={`${here}/${user_id}`}>{name ?? email ?? user_id}</a>{" "}
-                {user_id === frame.user.id ? <Tag>you</Tag> : null}
+                <a href={`${here}/${member.user_id}`}>{nameOf(member)}</a>{" "}
+                {member.user_id === frame.user.id ? <Tag>you</Tag> : null}
               </>,
-              email ?? <span class="faint">unknown</span>,
-              role,
-              <Ago at={joined_at} />
+              member.email ?? <span class="faint">unknown</span>,
+              member.role,
+              <Ago at={member.joined_at} />,
+              <MemberMenu member={member} frame={frame} here={here} />
             ]
           }))}
         />
@@ -75,7 +76,35 @@ export const MembersPage = (props: MembersPageProps) => {
   )
 }
 
-const Invite = ({ draft, errors, form_token, frame, invitation_link }: MembersPageProps) => (
+export const nameOf = ({ email, name, user_id }: Pick<Member, "email" | "name" | "user_id">): string =>
+  name ?? email ?? user_id
+
+interface MemberMenuProps {
+  readonly member: Member
+  readonly frame: Frame
+  readonly here: string
+}
+
+/** The parts of the member's page that the person may use. */
+const MemberMenu = ({ frame, here, member }: MemberMenuProps) => {
+  const page = `${here}/${member.user_id}`
+  const isSelf = member.user_id === frame.user.id
+  const grants = rolesToGrant(frame.permissions, member.role).length > 0
+  return (
+    <Menu
+      id={member.user_id}
+      label={`Actions of ${nameOf(member)}`}
+      items={[
+        ...(grants ? [{ label: "Change role", href: `${page}#role-card` }] : []),
+        ...(grants || isSelf
+          ? [{ label: isSelf ? "Leave" : "Remove", href: `${page}#removal`, tone: "danger" } as const]
+          : [])
+      ]}
+    />
+  )
+}
+
+const Invite = ({ draft, errors, form_token, frame }: MembersPageProps) => (
   <Card id="invite" title="Invite a person">
     <form method="post" action={`/orgs/${frame.organization.id}/invitations`} class="stack slim">
       <HiddenFields fields={{ form_token }} />
@@ -102,11 +131,28 @@ const Invite = ({ draft, errors, form_token, frame, invitation_link }: MembersPa
       </Actions>
     </form>
     <p class="soft">
-      No mail is sent. Give the person this link; a sign-in with the invited address can accept for seven days.
+      No mail is sent: give the person the link of the invitation. A sign-in with the invited address can accept it for
+      seven days.
     </p>
-    <CopyField id="invitation-link" label="Copy the link for invited people" text={invitation_link} wide />
   </Card>
 )
+
+interface LinkProps {
+  readonly id: string
+  readonly email: string
+  readonly link: string | undefined
+}
+
+/** Without script the address is copied from the browser's menu of the link. */
+const Link = ({ email, id, link }: LinkProps) =>
+  link === undefined ? null : (
+    <span class="copy">
+      <a href={link} id={`link-${id}`} data-copy={link}>
+        Open<span class="hidden"> the link for {email}</span>
+      </a>
+      <copy-button for={`link-${id}`} label={`Copy the link for ${email}`} />
+    </span>
+  )
 
 const states: Readonly<Record<string, { readonly tone: Tone; readonly word: string }>> = {
   pending: { tone: "busy", word: "Open" },
@@ -121,7 +167,7 @@ type InvitationsProps = MembersPageProps & {
 }
 
 /** Invitations that were accepted or revoked are history, and are left out. */
-const Invitations = ({ frame, here, invitations, next_invitations }: InvitationsProps) => {
+const Invitations = ({ frame, here, invitations, links, next_invitations }: InvitationsProps) => {
   const open = invitations.filter(({ status }) => status !== "accepted" && status !== "revoked")
   const action = (id: string, verb: "resend" | "revoke") => `/orgs/${frame.organization.id}/invitations/${id}/${verb}`
   return open.length === 0 && next_invitations === null ? null : (
@@ -134,6 +180,7 @@ const Invitations = ({ frame, here, invitations, next_invitations }: Invitations
           { head: "Role" },
           { head: "Invited by" },
           { head: "Expires" },
+          { head: "Link" },
           { head: "Actions", quiet: true, align: "end", phone: "aside" }
         ]}
         rows={open.map(({ email, expires_at, id, invited_by, role, status }) => {
@@ -146,6 +193,7 @@ const Invitations = ({ frame, here, invitations, next_invitations }: Invitations
               role,
               invited_by.email ?? "",
               status === "pending" ? <Until at={expires_at} none="never" /> : <Ago at={expires_at} />,
+              <Link id={id} email={email} link={links.get(id)} />,
               <>
                 <Menu
                   id={id}

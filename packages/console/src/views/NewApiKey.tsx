@@ -3,7 +3,6 @@ import { Actions } from "../components/Actions.tsx"
 import { Card } from "../components/Card.tsx"
 import type { FieldError } from "../components/ErrorSummary.tsx"
 import { Field } from "../components/Field.tsx"
-import { HiddenFields } from "../components/HiddenFields.tsx"
 import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
 import { capabilities } from "./capabilities.ts"
@@ -14,6 +13,8 @@ export interface KeyDraft {
   readonly name: string
   readonly capability: string
   readonly scope: string
+  /** The id of a branch of the scope; `""`: all of it. */
+  readonly branch: string
   readonly expires_in_days: string
 }
 
@@ -21,6 +22,7 @@ export const emptyKeyDraft: KeyDraft = {
   name: "",
   capability: "read_write",
   scope: "organization",
+  branch: "",
   expires_in_days: "90"
 }
 
@@ -36,40 +38,28 @@ const lifetimes = [
 export interface NewApiKeyPageProps {
   readonly frame: Frame
   readonly projects: ReadonlyArray<ProjectShown>
-  /** The project whose branches are offered, and those branches. */
-  readonly branches_of: { readonly project_id: string; readonly branches: ReadonlyArray<BranchShown> } | null
+  /** The branches of the project that is the scope of the draft; `null`: the scope is the organization. */
+  readonly branches: ReadonlyArray<BranchShown> | null
   readonly draft: KeyDraft
   readonly form_token: string
   readonly errors: ReadonlyArray<FieldError>
   readonly problem?: string | undefined
 }
 
-export const scopeChoices = (
-  projects: ReadonlyArray<ProjectShown>,
-  branches_of: NewApiKeyPageProps["branches_of"] = null
-) => [
+export const scopeChoices = (projects: ReadonlyArray<ProjectShown>) => [
   { value: "organization", label: "The whole organization" },
-  ...projects.flatMap(({ id, name }) => [
-    { value: `project:${id}`, label: `Project ${name}` },
-    ...(branches_of?.project_id === id
-      ? branches_of.branches.map((branch) => ({
-          value: `branch:${branch.id}`,
-          label: `Branch ${branch.name} of ${name}`
-        }))
-      : [])
-  ])
+  ...projects.map(({ id, name }) => ({ value: `project:${id}`, label: `Project ${name}` }))
 ]
 
 export const NewApiKeyPage = (props: NewApiKeyPageProps) => {
-  const { branches_of, draft, errors, form_token, frame, problem, projects } = props
+  const { branches, draft, errors, form_token, frame, problem, projects } = props
   const keys = `/orgs/${frame.organization.id}/api-keys`
   const capabilityError = errorOf(errors, "capability")
   const known = lifetimes.some(({ value }) => value === draft.expires_in_days)
   return (
     <Page title="New API key" frame={frame} section="api-keys" errors={errors} problem={problem} narrow>
-      <Card id="new-key" title="What the key may do">
-        <form method="post" action={keys} class="stack slim">
-          <HiddenFields fields={{ form_token }} />
+      <Card id="new-key">
+        <form method="get" action={`${keys}/new`} class="stack slim" autocomplete="off">
           <Field
             name="name"
             label="Name"
@@ -113,11 +103,26 @@ export const NewApiKeyPage = (props: NewApiKeyPageProps) => {
           <Field
             name="scope"
             label="Scope"
-            choices={scopeChoices(projects, branches_of)}
+            choices={scopeChoices(projects)}
             value={draft.scope}
             hint="Outside of it the key is refused."
             error={errorOf(errors, "scope")}
+            shows="key-branch"
           />
+          <div id="key-branch">
+            {branches === null ? null : (
+              <Field
+                name="branch"
+                label="Branch"
+                choices={[
+                  { value: "", label: "All branches" },
+                  ...branches.map(({ id, name }) => ({ value: id, label: name }))
+                ]}
+                value={draft.branch}
+                error={errorOf(errors, "branch")}
+              />
+            )}
+          </div>
           <Field
             name="expires_in_days"
             label="Lifetime"
@@ -130,31 +135,27 @@ export const NewApiKeyPage = (props: NewApiKeyPageProps) => {
             error={errorOf(errors, "expires_in_days")}
           />
           <Actions>
-            <button type="submit" class="primary">
+            <button
+              type="submit"
+              class="primary"
+              formmethod="post"
+              formaction={keys}
+              name="form_token"
+              value={form_token}
+            >
               Create key
             </button>
             <a class="button" href={keys}>
               Cancel
             </a>
+            <noscript>
+              <button type="submit" formnovalidate>
+                Show the branches of the project
+              </button>
+            </noscript>
           </Actions>
         </form>
       </Card>
-      {projects.length === 0 ? null : (
-        <Card id="branch-scope" title="A key for one branch only">
-          <form method="get" action={`${keys}/new`} class="inline-form">
-            <Field
-              name="project"
-              label="Project"
-              choices={projects.map(({ id, name }) => ({ value: id, label: name }))}
-              value={branches_of?.project_id ?? projects[0]?.id ?? ""}
-            />
-            <Actions>
-              <button type="submit">Offer its branches</button>
-            </Actions>
-          </form>
-          <p class="soft">The form above then offers the branches of the project as scopes.</p>
-        </Card>
-      )}
     </Page>
   )
 }

@@ -19,7 +19,7 @@ export interface NewOrganizationPageProps {
 
 export const NewOrganizationPage = ({ errors, form_token, frame, name, problem }: NewOrganizationPageProps) => (
   <Page title="New organization" frame={frame} problem={problem} errors={errors} narrow>
-    <Card id="new-organization" title="A place for a team">
+    <Card id="new-organization">
       <form method="post" action="/orgs/new" class="stack slim">
         <HiddenFields fields={{ form_token, org_id: frame.organization.id }} />
         <Field

@@ -33,7 +33,7 @@ export const NewProjectPage = (props: NewProjectPageProps) => {
   const [only, ...others] = regions
   return (
     <Page title="New project" frame={frame} section="projects" errors={errors} problem={problem} narrow>
-      <Card id="new-project" title="Project">
+      <Card id="new-project">
         <form method="post" action={projects} class="stack slim">
           <HiddenFields fields={{ form_token }} />
           <Field

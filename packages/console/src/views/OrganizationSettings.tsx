@@ -27,7 +27,7 @@ export const OrganizationSettingsPage = (props: OrganizationSettingsPageProps) =
   const here = `/orgs/${organization.id}/settings`
   return (
     <Page title="Settings" frame={frame} section="settings" notice={notice} problem={problem} errors={errors}>
-      <Card id="organization" title="Organization">
+      <Card id="organization">
         {frame.permissions.includes("rename_organization") ? (
           <form method="post" action={here} class="stack slim">
             <Field name="name" label="Name" value={name} required maxLength={128} error={errorOf(errors, "name")} />

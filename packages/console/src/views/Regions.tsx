@@ -27,11 +27,11 @@ export const RegionsPage = ({ frame, regions }: RegionsPageProps) => (
     }
   >
     {regions.some(hasPlace) ? (
-      <Card id="map" title="Map">
+      <Card id="map">
         <WorldMap regions={regions} />
       </Card>
     ) : null}
-    <Card id="regions" title="Active regions">
+    <Card id="regions">
       <Table
         label="Active regions"
         empty={

@@ -243,13 +243,17 @@ export const sentenceOfEvent = (event: Envelope, names: Names, options: Sentence
 export const plain = ({ parts }: Sentence): string =>
   parts.map((part) => (typeof part === "string" ? part : part.name)).join("")
 
-/** How long it took: `0.4 s`, `12 s`, `2 min 5 s`, `1 h 2 min`. */
+/** How long it took: `0.4 s`, `12 s`, `2 min 5 s`, `1 h 2 min`. A number and its unit stay on one line. */
 export const tookWords = (milliseconds: number): string => {
-  if (milliseconds < 10_000) return `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s`
+  const words = (...parts: ReadonlyArray<readonly [amount: number | string, unit: string]>) =>
+    parts.map(([amount, unit]) => `${amount}\u00a0${unit}`).join(" ")
+  if (milliseconds < 10_000) return words([(Math.max(0, milliseconds) / 1000).toFixed(1), "s"])
   const seconds = Math.round(milliseconds / 1000)
-  if (seconds < 60) return `${seconds} s`
+  if (seconds < 60) return words([seconds, "s"])
   const minutes = Math.floor(seconds / 60)
-  return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+  return minutes < 60
+    ? words([minutes, "min"], [seconds % 60, "s"])
+    : words([Math.floor(minutes / 60), "h"], [minutes % 60, "min"])
 }
 
 /** Milliseconds from one instant to another. */

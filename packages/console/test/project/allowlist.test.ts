@@ -234,7 +234,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) =
       const three = (yield* open("/ip-allow")).text
       assert.notMatch(three, /This is the last rule/)
       assert.lengthOf(three.match(/<dialog id="remove-rule-/g) ?? [], 1)
-      assert.match(three, /No other rule holds your address/)
+      assert.match(three, /No other rule contains your address/)
       for (const cidr of ["127.0.0.1/32", "10.0.0.0/8"]) yield* post("/ip-allow/remove", { cidr })
       assert.deepStrictEqual(
         (yield* rules).map(({ cidr }) => cidr),

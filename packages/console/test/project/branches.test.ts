@@ -83,7 +83,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("branches", (it) => {
       api.reading((it) =>
         "size_bytes" in it ? { ...it, ...(it["id"] === project.branch_id ? measured : unknown) } : it
       )
-      const size = /title="33,200,000 bytes"[^>]*>33\.2 MB</
+      const size = /title="33,200,000 bytes"[^>]*>33\.2\u00a0MB</
       for (const page of ["/branches", ""]) {
         const { text } = yield* open(page)
         assert.match(text, size)
@@ -92,7 +92,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("branches", (it) => {
       assert.match((yield* open("/branches")).text, /class="p-line end" data-label="Size"/)
       const main = yield* open(`/branches/${project.branch_id}`)
       assert.match(main.text, size)
-      assert.match(main.text, />33\.2 MB<\/data>, measured <local-time/)
+      assert.match(main.text, />33\.2\u00a0MB<\/data>, measured <local-time/)
       const preview = yield* open(`/branches/${branch.id}`)
       assert.match(preview.text, /<dt>Size<\/dt><dd><span class="faint">not measured yet<\/span><\/dd>/)
       api.plane.instead = undefined

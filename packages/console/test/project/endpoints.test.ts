@@ -184,7 +184,7 @@ layer(layerTestConsole({}, { computes }), { excludeTestServices: true })("operat
       const { open, promised, running } = yield* withRunning("operations@example.com")
       const { text } = yield* open("/operations")
       assert.match(said(text), /operations@example\.com is creating branch preview/)
-      assert.match(text, /\d\.\d s/)
+      assert.match(text, /\d\.\d\u00a0s/)
       assert.include(text, `${running.id}/cancel`)
       assert.notInclude(text, `${promised.id}/cancel`)
     })

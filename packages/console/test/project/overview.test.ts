@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { problem } from "../../../../test/support/HostedPlane.ts"
+import { fieldIn } from "../support/Browser.ts"
 import { layerTestConsole } from "../support/Console.ts"
 import { go, withProject } from "../support/projectVisit.ts"
 
@@ -16,7 +17,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
       const endpoint = `options=endpoint%3D${project.endpoint_id}`
       assert.include((yield* open()).text, `psql 'postgresql://role:••••••••@127.0.0.1:5442/postgres?${endpoint}'`)
       assert.include((yield* open("?tab=jdbc")).text, "jdbc:postgresql://127.0.0.1:5442/postgres")
-      assert.match((yield* open("?tab=node")).text, /aria-current="page"[^>]*>Node</)
+      assert.match((yield* open("?tab=node")).text, /<input type="radio" name="tab" value="node" [^>]*checked/)
     })
   )
 
@@ -33,28 +34,49 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
     })
   )
 
-  it.effect("a password gets the lifetime of the form, and its page has the lines of every program", () =>
-    Effect.gen(function* () {
-      const { post, project, sent } = yield* withProject("password@example.com")
-      const page = yield* post("/credentials", { branch: project.branch_id, access: "read_only", lifetime: "3600" })
-      assert.deepStrictEqual(sent("POST", `/branches/${project.branch_id}/credentials`), {
-        access: "read_only",
-        ttl_seconds: 3600
+  it.effect(
+    "a password gets the lifetime of the form, and is in the lines of every program, with the chosen one first",
+    () =>
+      Effect.gen(function* () {
+        const { post, project, sent } = yield* withProject("password@example.com")
+        const form = { branch: project.branch_id, access: "read_only", lifetime: "3600", tab: "node" }
+        const page = yield* post("/credentials", form)
+        assert.deepStrictEqual(sent("POST", `/branches/${project.branch_id}/credentials`), {
+          access: "read_only",
+          ttl_seconds: 3600
+        })
+        assert.strictEqual(page.headers.get("cache-control"), "no-store")
+        for (const line of ["psql 'postgresql://role_", "DATABASE_URL=", "new pg.Client(", "psycopg.connect(", "jdbc:"])
+          assert.include(page.text.replaceAll("&quot;", '"'), line)
+        assert.match(page.text, /<input type="radio" name="tab" value="node" [^>]*checked/)
+        assert.match(page.text, /<h1>storefront<\/h1>/, "it is the overview, with the password in its card")
+        assert.notInclude(page.text, ">Create password<")
       })
-      assert.strictEqual(page.headers.get("cache-control"), "no-store")
-      for (const line of ["psql 'postgresql://role_", "DATABASE_URL=", "new pg.Client(", "psycopg.connect(", "jdbc:"])
-        assert.include(page.text.replaceAll("&quot;", '"'), line)
+  )
+
+  it.effect("a form for a password that is sent again shows no secret, and says so", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("again@example.com")
+      const form_token = fieldIn(yield* open(), "form_token")
+      const form = { branch: project.branch_id, access: "read_write", form_token }
+      assert.include((yield* post("/credentials", form)).text, "The password is shown only once")
+      const { text } = yield* post("/credentials", form)
+      assert.include(text, "This form was already sent")
+      assert.match(text, /psql &#39;postgresql:\/\/role:•|psql 'postgresql:\/\/role:•/)
     })
   )
 
   it.effect("no password is created for a page that cannot be shown", () =>
     Effect.gen(function* () {
-      const { client, post, project, sent } = yield* withProject("lost@example.com")
+      const { api, client, post, project, sent } = yield* withProject("lost@example.com")
       const gone = "br-01jd0000000000000000000000"
       const page = yield* post("/credentials", { branch: gone, access: "read_only" })
       assert.strictEqual(page.status, 404)
       assert.strictEqual(sent("POST", `/branches/${gone}/credentials`), undefined)
       const branch = { project_id: project.id, branch_id: project.branch_id }
+      api.plane.instead = ({ path }) => (path.endsWith("/members") ? problem("unavailable") : undefined)
+      assert.strictEqual((yield* post("/credentials", { branch: branch.branch_id, access: "read_only" })).status, 503)
+      api.plane.instead = undefined
       assert.deepStrictEqual((yield* go(() => client.branches.credentials(branch))).credentials, [])
     })
   )
@@ -174,7 +196,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
       const { text } = yield* open()
       api.plane.instead = undefined
       assert.match(text.replaceAll(/<[^>]+>/g, ""), /Grace Hopper created project storefront/)
-      assert.match(text, /, \d+\.\d s</)
+      assert.match(text, /, \d+\.\d\u00a0s</)
       assert.match(text, /class="why">No machine has room\./)
     })
   )

@@ -50,7 +50,7 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
   })
 
   const invited = Schema.decodeSync(InvitationRecord)({
-    id: uuid,
+    id: uuid.replace(/2$/, "3"),
     org_id: uuid,
     email: hostile,
     role: hostile,
@@ -95,7 +95,16 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
   )
 
   return {
-    projects: <ProjectsPage frame={frame} projects={[]} next_cursor={hostile} notice={hostile} />,
+    projects: (
+      <ProjectsPage
+        frame={frame}
+        projects={[]}
+        next_cursor={hostile}
+        name={hostile}
+        left_out={hostile}
+        notice={hostile}
+      />
+    ),
     "new project": (
       <NewProjectPage
         frame={frame}
@@ -114,8 +123,8 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
       <NewApiKeyPage
         frame={frame}
         projects={[]}
-        branches_of={null}
-        draft={{ name: hostile, capability: hostile, scope: hostile, expires_in_days: hostile }}
+        branches={null}
+        draft={{ name: hostile, capability: hostile, scope: hostile, branch: "", expires_in_days: hostile }}
         form_token="t"
         errors={["name", "capability", "scope", "expires_in_days"].map((field) => ({ field, sentence: hostile }))}
         problem={hostile}
@@ -131,7 +140,7 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
         next_cursor={hostile}
         invitations={[invited]}
         next_invitations={hostile}
-        invitation_link={hostile}
+        links={new Map([[invited.id, hostile]])}
         draft={{ email: hostile, role: hostile }}
         form_token="t"
         errors={[{ field: "email", sentence: hostile }]}

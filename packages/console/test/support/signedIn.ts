@@ -1,6 +1,6 @@
 /** A signed-in browser: its cookie is encrypted as the console does, with the content that a test chooses. */
 import { Effect, Redacted } from "effect"
-import { EncryptJWT } from "jose"
+import { EncryptJWT, type JWTPayload } from "jose"
 import { Api, type Someone } from "./Api.ts"
 import { Browser } from "./Browser.ts"
 import { consoleUrl, cookieKey } from "./Console.ts"
@@ -15,11 +15,15 @@ export interface CookieContent {
 }
 
 export const sealed = (content: CookieContent, purpose = "session", key = cookieKey) =>
+  sealedAs({ ...content }, purpose, key)
+
+/** `seconds`: from now until it expires. */
+export const sealedAs = (content: JWTPayload, purpose: string, key: Redacted.Redacted<Uint8Array>, seconds = 3600) =>
   Effect.promise(() =>
-    new EncryptJWT({ ...content })
+    new EncryptJWT(content)
       .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
       .setAudience(purpose)
-      .setExpirationTime(Math.floor(Date.now() / 1000) + 3600)
+      .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
       .encrypt(Redacted.value(key))
   )
 

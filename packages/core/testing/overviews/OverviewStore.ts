@@ -8,7 +8,7 @@ import { parseCidr } from "../../src/records/allowlist/Cidr.ts"
 import type { IpAllowlistStore } from "../../src/records/allowlist/IpAllowlistStore.ts"
 import { IpRule } from "../../src/records/allowlist/IpRule.ts"
 import { OperationStore } from "../../src/records/operations/OperationStore.ts"
-import { endpointsInUse } from "../../src/records/overviews/Overview.ts"
+import { branchesCounted, endpointsInUse } from "../../src/records/overviews/Overview.ts"
 import { OverviewStore, type PersonAsked } from "../../src/records/overviews/OverviewStore.ts"
 import { BranchStore } from "../../src/records/projects/BranchStore.ts"
 import type { Endpoint } from "../../src/records/projects/Endpoint.ts"
@@ -218,6 +218,32 @@ export const overviewStoreContract = contract<
       for (let more = 0; more < endpointsInUse - 2; more++) yield* endpoints.put(anEndpoint(project.id, branch))
       assert.deepStrictEqual((yield* useOf(project)).last_used_at, at(30), "the oldest is not among the newest 100")
       assert.deepStrictEqual(yield* store.ofProjects([], null), [])
+    }))
+
+  it("the branches of a project are counted up to 100, with the sum of their measured sizes", () =>
+    Effect.gen(function* () {
+      const branches = yield* BranchStore
+      const quotas = yield* QuotaStore
+      const store = yield* OverviewStore
+      const { default_branch_id, id, org_id } = yield* inserted()
+      const held = (branch: ReturnType<typeof aBranchId> | null = null) =>
+        Effect.map(store.ofProjects([{ id, default_branch_id }], branch), (uses) =>
+          uses.map(({ branches_count, size_bytes }) => [branches_count, size_bytes])
+        )
+      assert.deepStrictEqual(yield* held(), [[0, null]])
+      const [first, second, unmeasured, gone] = [aBranch(id), aBranch(id), aBranch(id), aBranch(id)]
+      for (const branch of [first, second, unmeasured, gone, aBranch(aProjectId())]) {
+        yield* branches.put(branch)
+        yield* quotas.expectBytes(org_id, branch.id, 0)
+      }
+      assert.deepStrictEqual(yield* held(), [[4, null]])
+      const measured = [first, second, gone].map((branch, n) => ({ branch_id: branch.id, bytes: 4096 * (n + 1) }))
+      yield* quotas.recordBytes(measured, at(3))
+      yield* branches.markDeleted(gone.id, at(4))
+      assert.deepStrictEqual(yield* held(), [[3, 4096 + 8192]])
+      assert.deepStrictEqual(yield* held(second.id), [[1, 8192]])
+      for (let more = 0; more < branchesCounted; more++) yield* branches.put(aBranch(id))
+      assert.deepStrictEqual((yield* held())[0]?.[0], branchesCounted)
     }))
 
   it("names are those of the organization: projects, branches with their parents, members", () =>

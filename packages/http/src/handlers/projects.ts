@@ -16,13 +16,17 @@ import { problems } from "../toProblem.ts"
 import { projectParts } from "./projectParts.ts"
 import { endpointRecord, operationRecords, pageOf } from "./records.ts"
 
-/** A project of a list with its endpoint, as far as storage had one. */
-const withUse = (project: Project, { endpoint = null, last_used_at = null }: Partial<ProjectUse> = {}) =>
-  Effect.map(endpoint === null ? Effect.succeed(null) : endpointRecord(endpoint), (record) => ({
+type Included = "endpoint" | "branches"
+
+/** A project of a list with what the query includes. A project that was just deleted has nothing. */
+const withUse = (project: Project, include: ReadonlyArray<Included>, use: Partial<ProjectUse> = {}) => {
+  const { branches_count = 0, endpoint = null, last_used_at = null, size_bytes = null } = use
+  return Effect.map(endpoint === null ? Effect.succeed(null) : endpointRecord(endpoint), (record) => ({
     ...ProjectView.of(project),
-    endpoint: record,
-    last_used_at
+    ...(include.includes("endpoint") ? { endpoint: record, last_used_at } : {}),
+    ...(include.includes("branches") ? { branches_count, size_bytes } : {})
   }))
+}
 
 export const ProjectsHandlers = HttpApiBuilder.group(
   Api,
@@ -36,9 +40,10 @@ export const ProjectsHandlers = HttpApiBuilder.group(
         const caller = yield* Principal
         const { items, next_cursor } = yield* problems(projects.list(caller, page))
         const pagination = { next_cursor }
-        if (query.include?.includes("endpoint") !== true) return { projects: items.map(ProjectView.of), pagination }
+        const { include = [] } = query
+        if (include.length === 0) return { projects: items.map(ProjectView.of), pagination }
         const uses = yield* problems(overviews.ofProjects(caller, items))
-        const shown = yield* Effect.forEach(items, (project) => withUse(project, uses.get(project.id)))
+        const shown = yield* Effect.forEach(items, (project) => withUse(project, include, uses.get(project.id)))
         return { projects: shown, pagination }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {

@@ -133,16 +133,36 @@ layer(memoryApi(), { excludeTestServices: true })("overviews", (it) => {
     })
   )
 
+  it.effect("GET projects: with its branches each says how many there are and their size, and only then", () =>
+    Effect.gen(function* () {
+      const owner = yield* founder()
+      const place = yield* project(owner)
+      const list = (query: string) =>
+        Effect.map(owner.call("GET", `/v1/projects${query}`), ({ body }) => body.projects[0])
+      const plain = yield* list("?include=nothing")
+      assert.doesNotHaveAnyKeys(plain, ["endpoint", "branches_count", "size_bytes"])
+      yield* branch(owner, place, { name: "preview" })
+      const included = yield* list("?include=branches")
+      assert.deepStrictEqual(included, { ...plain, branches_count: 2, size_bytes: included.size_bytes })
+      assert.doesNotHaveAnyKeys(yield* list("?include=endpoint"), ["branches_count", "size_bytes"])
+      assert.containsAllKeys(yield* list("?include=endpoint,branches"), ["endpoint", "branches_count", "size_bytes"])
+    })
+  )
+
   it.effect("GET projects: a branch key sees the endpoint of its branch and no other", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const place = yield* project(owner)
       const made = yield* branch(owner, place, { name: "preview" })
       const narrow = yield* key(owner, { scope: { type: "branch", project_id: place.id, branch_id: made.branch.id } })
-      const seen = (yield* narrow.call("GET", "/v1/projects?include=endpoint")).body.projects
+      const seen = (yield* narrow.call("GET", "/v1/projects?include=endpoint,branches")).body.projects
       assert.deepStrictEqual(
-        seen.map(({ endpoint, id }: { id: string; endpoint: unknown }) => [id, endpoint]),
-        [[place.id, null]]
+        seen.map(({ branches_count, endpoint, id }: { id: string; endpoint: unknown; branches_count: number }) => [
+          id,
+          endpoint,
+          branches_count
+        ]),
+        [[place.id, null, 1]]
       )
     })
   )

@@ -2,6 +2,7 @@
 import {
   Branch,
   BranchId,
+  branchesCounted,
   Endpoint,
   endpointsInUse,
   IpRule,
@@ -45,7 +46,9 @@ const ContentsRow = Schema.Struct({
 const UseRow = Schema.Struct({
   project_id: ProjectId,
   endpoint: Schema.NullOr(Endpoint),
-  last_used_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+  last_used_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  branches_count: Schema.Int,
+  size_bytes: Schema.NullOr(Schema.Int)
 })
 
 const noNames: Names = { projects: [], branches: [], people: [] }
@@ -92,8 +95,9 @@ select
 /** `$3`: the branch that the caller is narrowed to. */
 const visible = "e.deleted_at is null and ($3::text is null or e.branch_id = $3)"
 
+/** Pitfall: one condition for both, `$3 is null or b.id = $3`. The plan takes it for rare, and reads every branch. */
 const ofProjects = `
-select p.id as project_id, to_jsonb(shown) as endpoint, used.at as last_used_at
+select p.id as project_id, to_jsonb(shown) as endpoint, used.at as last_used_at, held.branches_count, held.size_bytes
 from unnest($1::text[], $2::text[]) as p (id, default_branch_id)
 left join lateral (
   (select 1 as rank, e.* from narthex.endpoint e
@@ -107,7 +111,17 @@ left join lateral (
 left join lateral (
   select max(greatest(newest.last_active_at, newest.started_at, newest.suspended_at)) as at
   from (select e.last_active_at, e.started_at, e.suspended_at from narthex.endpoint e
-        where e.project_id = p.id and ${visible} order by e.id desc limit ${endpointsInUse}) newest) used on true`
+        where e.project_id = p.id and ${visible} order by e.id desc limit ${endpointsInUse}) newest) used on true
+cross join lateral (
+  select count(*)::int as branches_count, sum(disk.bytes)::bigint as size_bytes
+  from (
+    (select b.id from narthex.branch b where $3::text is null and b.project_id = p.id and b.deleted_at is null
+     order by b.id desc limit ${branchesCounted})
+    union all
+    select b.id from narthex.branch b where b.id = $3 and b.project_id = p.id and b.deleted_at is null) newest
+  left join lateral (
+    select d.bytes from narthex.branch_disk d where d.branch_id = newest.id and d.measured_at is not null offset 0
+  ) disk on true) held`
 
 const names = `
 with known as (select id, name, deleted_at is not null as deleted from narthex.project where org_id = $1 and id = any ($2::text[])),

@@ -712,6 +712,10 @@ export type Project = {
    * has run.
    */
   readonly last_used_at?: string | null
+  /** With `include=branches`: how many branches there are; 100 of them at most are counted. */
+  readonly branches_count?: number
+  /** With `include=branches`: the sum of the measured sizes of the newest 100 branches; `null`: none is measured. */
+  readonly size_bytes?: number | null
 }
 
 /** A project with what is in it, as far as it was asked for. */

@@ -16,15 +16,7 @@ import { HiddenFields } from "../../components/HiddenFields.tsx"
 import { Notice } from "../../components/Notice.tsx"
 import { Time } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
-import {
-  type AllowlistPageProps,
-  admitting,
-  type Checked,
-  opens,
-  type Part,
-  Rules,
-  refusedFamily
-} from "./AllowlistRules.tsx"
+import { type AllowlistPageProps, admitting, opens, type Part, Rules, refusedFamily } from "./AllowlistRules.tsx"
 import { inSection, mayChange, pathOf } from "./ProjectFrame.ts"
 import { RefusedClients } from "./RefusedClients.tsx"
 
@@ -80,7 +72,6 @@ export const AllowlistPage = (props: AllowlistPageProps) => {
         )}
       </Card>
       {change && !locksOut ? <Editor {...props} here={here} /> : null}
-      <Check {...props} here={here} />
       <RefusedClients {...props} here={here} />
     </Page>
   )
@@ -184,47 +175,3 @@ const Editor = ({ draft, edited, errors = {}, here, own, prefilled = false }: Pa
     )}
   </Card>
 )
-
-const Check = ({ checked, here }: Part) => (
-  <Card id="check" title="Why was I refused?">
-    <form method="get" action={here} class="form inline" aria-label="Check an address">
-      <Field
-        name="address"
-        label="Address"
-        value={checked?.address ?? ""}
-        placeholder="203.0.113.9"
-        hint="Of the program that connects, as the internet sees it."
-        error={checked?.error}
-        autofocus={checked?.error !== undefined}
-      />
-      <p class="actions">
-        <button type="submit">Check</button>
-      </p>
-    </form>
-    {checked === null || checked.allowed === null ? null : <Verdict {...checked} />}
-  </Card>
-)
-
-const Verdict = ({ address, allowed, matched }: Checked) => {
-  if (!allowed)
-    return (
-      <Notice tone="bad" focused>
-        <code>{address}</code> is refused: no network on the list contains it. The program gets <code>28000</code>. Add
-        its network to let it connect.
-      </Notice>
-    )
-  return (
-    <Notice focused>
-      <code>{address}</code> may connect:{" "}
-      {matched === null ? (
-        "the list is empty, so any address may."
-      ) : (
-        <>
-          <code>{matched}</code> contains it.
-        </>
-      )}{" "}
-      If it is refused all the same, the reason is in the error's code: <code>28P01</code> is the password,{" "}
-      <code>08004</code> the host or a disabled endpoint, <code>53300</code> a limit.
-    </Notice>
-  )
-}

@@ -139,7 +139,7 @@ const Remove = ({ allowlist, here, id, own, rule }: Part & { readonly rule: Rule
         <p>This is the last rule. {opens}</p>
       ) : (
         <p>
-          No other rule holds your address <code>{own}</code>. Your own connections are cut and refused then.
+          No other rule contains your address <code>{own}</code>. Your own connections end, and new ones are refused.
         </p>
       )}
     </Dialog>

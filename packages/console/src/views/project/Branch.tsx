@@ -7,7 +7,6 @@ import { Empty } from "../../components/Empty.tsx"
 import { summaryOf } from "../../components/ErrorSummary.tsx"
 import { Facts } from "../../components/Facts.tsx"
 import { Field } from "../../components/Field.tsx"
-import { LiveRegion } from "../../components/LiveRegion.tsx"
 import { Notice } from "../../components/Notice.tsx"
 import { Size } from "../../components/Size.tsx"
 import { State } from "../../components/State.tsx"
@@ -51,13 +50,9 @@ export const BranchPage = (props: BranchPageProps) => {
           {branch.default ? <Tag>default</Tag> : null}
           {branch.protected ? <Tag>protected</Tag> : null}
           <CopyField id="branch-id" label="Copy the branch's ID" text={branch.id} />
-          <LiveRegion
-            src={`/api/projects/${project.id}/events`}
-            page={page}
-            regions={["branch-state", "branch-endpoints"]}
-          />
         </>
       }
+      live={{ src: `/api/projects/${project.id}/events`, page, regions: ["branch-state", "branch-endpoints"] }}
       actions={
         <>
           {first === undefined ? null : (
@@ -70,6 +65,9 @@ export const BranchPage = (props: BranchPageProps) => {
               New branch from it
             </a>
           ) : null}
+          <a class="button" href={`${page}/credentials`}>
+            Credentials<span class="hidden"> of {branch.name}</span>
+          </a>
         </>
       }
     >
@@ -80,7 +78,7 @@ export const BranchPage = (props: BranchPageProps) => {
             : "This branch only reads."}
         </Notice>
       )}
-      <Card id="facts" title="Branch" more={<a href={`${page}/credentials`}>Credentials of {branch.name}</a>}>
+      <Card id="facts">
         <Facts
           items={[
             [

@@ -1,5 +1,4 @@
 /** The branches of a project, as a tree. */
-import { LiveRegion } from "../../components/LiveRegion.tsx"
 import { Pager } from "../../components/Pager.tsx"
 import { Page } from "../../shell/Page.tsx"
 import type { BranchShown, EndpointShown } from "../records.ts"
@@ -21,15 +20,9 @@ export const BranchesPage = (props: BranchesPageProps) => {
       {...inSection(props, "branches")}
       title="Branches"
       lead={
-        <span>
-          A branch is a copy of another one at the moment of its creation. What you change in it stays in it.{" "}
-          <LiveRegion
-            src={`/api/projects/${project.id}/events`}
-            page={`${here}/branches`}
-            regions={["branches-table"]}
-          />
-        </span>
+        <span>A branch is a copy of another one at the moment of its creation. What you change in it stays in it.</span>
       }
+      live={{ src: `/api/projects/${project.id}/events`, page: `${here}/branches`, regions: ["branches-table"] }}
       actions={
         change ? (
           <a class="button primary" href={`${here}/branches/new`}>

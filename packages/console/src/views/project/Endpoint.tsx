@@ -4,7 +4,6 @@ import { CopyField } from "../../components/CopyField.tsx"
 import { Dialog } from "../../components/Dialog.tsx"
 import { Facts } from "../../components/Facts.tsx"
 import { Field } from "../../components/Field.tsx"
-import { LiveRegion } from "../../components/LiveRegion.tsx"
 import { State } from "../../components/State.tsx"
 import { Until } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
@@ -36,13 +35,9 @@ export const EndpointPage = (props: EndpointPageProps) => {
             <State tone={tone}>{word}</State>
           </span>
           <CopyField id="endpoint-id" label="Copy the endpoint's ID" text={endpoint.id} />
-          <LiveRegion
-            src={`/api/projects/${project.id}/events`}
-            page={page}
-            regions={["endpoint-state", "endpoint-switch"]}
-          />
         </>
       }
+      live={{ src: `/api/projects/${project.id}/events`, page, regions: ["endpoint-state", "endpoint-switch"] }}
       actions={
         mayChange(frame) && !endpoint.disabled ? (
           <span id="endpoint-switch">
@@ -51,7 +46,7 @@ export const EndpointPage = (props: EndpointPageProps) => {
         ) : null
       }
     >
-      <Card id="facts" title="Endpoint">
+      <Card id="facts">
         <Facts
           items={[
             ["Branch", <a href={`${here}/branches/${branch.id}`}>{branch.name}</a>],
@@ -93,7 +88,9 @@ export const EndpointPage = (props: EndpointPageProps) => {
               </p>
               <form method="post" action={`${page}/${endpoint.disabled ? "enable" : "disable"}`}>
                 <input type="hidden" name="return_to" value={page} />
-                <button type="submit">{endpoint.disabled ? "Enable" : "Disable"}</button>
+                <button type="submit" class={endpoint.disabled ? undefined : "danger"}>
+                  {endpoint.disabled ? "Enable" : "Disable"}
+                </button>
               </form>
             </div>
             <div class="choice">

@@ -71,6 +71,7 @@ export const EndpointTable = (props: EndpointTableProps) => {
                     { label: "Change the time-out", href: `${page}#change` },
                     {
                       label: endpoint.disabled ? "Enable" : "Disable",
+                      tone: endpoint.disabled ? "plain" : "danger",
                       form: {
                         action: `${page}/${endpoint.disabled ? "enable" : "disable"}`,
                         fields: { return_to: returnTo }

@@ -1,6 +1,5 @@
 /** The endpoints of a project. */
 import { Empty } from "../../components/Empty.tsx"
-import { LiveRegion } from "../../components/LiveRegion.tsx"
 import { Pager } from "../../components/Pager.tsx"
 import { Page } from "../../shell/Page.tsx"
 import type { BranchShown, EndpointShown } from "../records.ts"
@@ -21,12 +20,8 @@ export const EndpointsPage = (props: EndpointsPageProps) => {
     <Page
       {...inSection(props, "endpoints")}
       title="Endpoints"
-      lead={
-        <span>
-          What programs connect to. A suspended one starts with the first connection.{" "}
-          <LiveRegion src={`/api/projects/${project.id}/events`} page={`${here}/endpoints`} regions={["endpoints"]} />
-        </span>
-      }
+      lead={<span>What programs connect to. A suspended one starts with the first connection.</span>}
+      live={{ src: `/api/projects/${project.id}/events`, page: `${here}/endpoints`, regions: ["endpoints"] }}
       actions={
         change ? (
           <a class="button primary" href={`${here}/endpoints/new`}>

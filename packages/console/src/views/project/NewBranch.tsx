@@ -1,4 +1,4 @@
-/** The forms for a branch, and for a sandbox: a branch with an endpoint and a password that end together. */
+/** The forms for a branch, and for a sandbox: a branch with an endpoint and a password that expire together. */
 import { Actions } from "../../components/Actions.tsx"
 import { Card } from "../../components/Card.tsx"
 import { Checkbox } from "../../components/Checkbox.tsx"
@@ -13,7 +13,7 @@ export interface BranchDraft {
   readonly name: string
   /** The id of the branch to copy. */
   readonly parent: string
-  /** Seconds; `""`: no end. */
+  /** Seconds; `""`: the branch does not expire. */
   readonly lifetime: string
   readonly endpoint: boolean
   readonly protected: boolean
@@ -40,8 +40,7 @@ export const NewBranchPage = (props: NewBranchPageProps) => {
       lead={
         sandbox ? (
           <span>
-            A branch with an endpoint and a read-write password, for a test or an agent. All three end with its
-            lifetime.
+            A branch with an endpoint and a read-write password, for a test or an agent. All three expire together.
           </span>
         ) : (
           <span>A copy of a branch as it is now. It takes seconds, and the original does not change.</span>
@@ -50,7 +49,7 @@ export const NewBranchPage = (props: NewBranchPageProps) => {
       errors={summaryOf(errors)}
       narrow
     >
-      <Card id={kind} title={sandbox ? "Sandbox" : "Branch"}>
+      <Card id={kind}>
         <form method="post" action={`${here}/${sandbox ? "sandboxes" : "branches"}`} class="form">
           <input type="hidden" name="form_token" value={form_token} />
           <Field
@@ -99,7 +98,7 @@ export const NewBranchPage = (props: NewBranchPageProps) => {
         {sandbox ? (
           <a href={`${here}/branches/new`}>Create a branch that stays</a>
         ) : (
-          <a href={`${here}/sandboxes/new`}>Create a sandbox: a branch and its password, deleted together</a>
+          <a href={`${here}/sandboxes/new`}>Create a sandbox: a branch and a password that expire together</a>
         )}
       </p>
     </Page>

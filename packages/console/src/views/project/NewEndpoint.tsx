@@ -27,7 +27,7 @@ export const NewEndpointPage = (props: NewEndpointPageProps) => {
   const here = pathOf(props)
   return (
     <Page {...inSection(props, "endpoints")} title="New endpoint" errors={summaryOf(errors)} narrow>
-      <Card id="endpoint" title="Endpoint">
+      <Card id="endpoint">
         <form method="post" action={`${here}/endpoints`} class="form">
           <input type="hidden" name="form_token" value={form_token} />
           <Field

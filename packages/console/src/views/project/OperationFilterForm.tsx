@@ -2,7 +2,7 @@
  * The filter of the operations page, and the form that changes it (docs/design/console.md W50). The filter is in
  * the address, so it needs no script and can be shared.
  */
-import { Field } from "../../components/Field.tsx"
+import { Filter } from "../../components/Filter.tsx"
 import { actionChoices, shortId, statusChoices } from "../eventWords.ts"
 import type { BranchShown, EndpointShown } from "../records.ts"
 import { typeWords } from "./EndpointTable.tsx"
@@ -23,6 +23,8 @@ export interface OperationFilterFormProps {
   readonly filter: OperationFilterShown
   readonly branches: ReadonlyArray<BranchShown>
   readonly endpoints: ReadonlyArray<EndpointShown>
+  /** The ids of the elements that depend on the filter. */
+  readonly shows: string
 }
 
 const choicesOf = (all: string, words: Readonly<Record<string, string>>) => [
@@ -49,25 +51,37 @@ const endpointNames = (endpoints: ReadonlyArray<EndpointShown>, branches: Readon
   )
 }
 
-export const OperationFilterForm = ({ branches, endpoints, filter, here }: OperationFilterFormProps) => {
+/** One row. A choice is shown at once, or after *Show* without script. */
+export const OperationFilterForm = ({ branches, endpoints, filter, here, shows }: OperationFilterFormProps) => {
   const names = Object.fromEntries(branches.map(({ id, name }) => [id, name]))
+  const { action, branch, endpoint, status } = filter
   return (
-    <form method="get" action={here} class="inline-form" aria-label="Filter operations">
-      <Field name="status" label="State" choices={choicesOf("Any state", statusChoices)} value={filter.status} />
-      <Field name="action" label="What" choices={choicesOf("Everything", actionChoices)} value={filter.action} />
-      <Field
+    <form
+      method="get"
+      action={here}
+      class="pick filter"
+      id="operations-filter"
+      aria-label="Filter operations"
+      data-shows={shows}
+      autocomplete="off"
+    >
+      <Filter name="action" label="Action" choices={choicesOf("Any action", actionChoices)} value={action} />
+      <Filter name="status" label="State" choices={choicesOf("Any state", statusChoices)} value={status} />
+      <Filter
         name="branch"
         label="Branch"
-        choices={choicesOf("All branches", withChosen(names, filter.branch))}
-        value={filter.branch}
+        choices={choicesOf("Any branch", withChosen(names, branch))}
+        value={branch}
       />
-      <Field
+      <Filter
         name="endpoint"
         label="Endpoint"
-        choices={choicesOf("All endpoints", withChosen(endpointNames(endpoints, names), filter.endpoint))}
-        value={filter.endpoint}
+        choices={choicesOf("Any endpoint", withChosen(endpointNames(endpoints, names), endpoint))}
+        value={endpoint}
       />
-      <button type="submit">Show</button>
+      <noscript>
+        <button type="submit">Show</button>
+      </noscript>
       {isFiltered(filter) ? <a href={here}>Show all</a> : null}
     </form>
   )

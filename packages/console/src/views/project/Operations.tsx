@@ -1,6 +1,5 @@
 /** The operations of a project: what was done, by whom, how long it took, why it failed. */
 import { Empty } from "../../components/Empty.tsx"
-import { LiveRegion } from "../../components/LiveRegion.tsx"
 import { Pager } from "../../components/Pager.tsx"
 import { State } from "../../components/State.tsx"
 import { Table } from "../../components/Table.tsx"
@@ -45,16 +44,18 @@ export const OperationsPage = (props: OperationsPageProps) => {
     <Page
       {...inSection(props, "operations")}
       title="Operations"
-      lead={
-        <span>
-          Work that takes time: branches that are copied, computes that start and stop.{" "}
-          {cursor === null ? (
-            <LiveRegion src={`/api/projects/${project.id}/events`} page={at(null)} regions={["operations"]} />
-          ) : null}
-        </span>
+      lead={<span>Work that takes time: branches that are copied, computes that start and stop.</span>}
+      live={
+        cursor === null ? { src: `/api/projects/${project.id}/events`, page: at(null), regions: ["operations"] } : null
       }
     >
-      <OperationFilterForm here={here} filter={filter} branches={branches} endpoints={props.endpoints} />
+      <OperationFilterForm
+        here={here}
+        filter={filter}
+        branches={branches}
+        endpoints={props.endpoints}
+        shows="operations-filter operations operations-pages live"
+      />
       <div class="stack" id="operations">
         <Table
           label="Operations"
@@ -106,7 +107,9 @@ export const OperationsPage = (props: OperationsPageProps) => {
           }
         />
       </div>
-      <Pager next={next_cursor === null ? null : at(next_cursor)} previous={cursor === null ? null : at(null)} />
+      <div id="operations-pages">
+        <Pager next={next_cursor === null ? null : at(next_cursor)} previous={cursor === null ? null : at(null)} />
+      </div>
     </Page>
   )
 }

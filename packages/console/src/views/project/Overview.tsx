@@ -3,7 +3,7 @@ import { Option } from "effect"
 import { Card } from "../../components/Card.tsx"
 import { CopyField } from "../../components/CopyField.tsx"
 import { Icon } from "../../components/Icon.tsx"
-import { LiveRegion } from "../../components/LiveRegion.tsx"
+import { Notice } from "../../components/Notice.tsx"
 import { State } from "../../components/State.tsx"
 import { Ago, Time } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
@@ -19,6 +19,8 @@ import { refusedFamily } from "./AllowlistRules.tsx"
 import { BranchTable } from "./BranchTable.tsx"
 import { mainEndpoint } from "./branchTree.ts"
 import { Connect, type Picked } from "./Connect.tsx"
+import type { Made } from "./Connected.tsx"
+import { shownBefore } from "./Password.tsx"
 import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
 import { feedItem, namesIn } from "./Said.tsx"
 
@@ -35,6 +37,8 @@ export interface OverviewPageProps extends ProjectPageProps {
   /** The visitor's address, and whether the project accepts it; `null`: the address is not known. */
   readonly address: { readonly text: string; readonly allowed: boolean } | null
   readonly form_token: string
+  /** The role that was just made; `null`: its password was shown before. */
+  readonly made?: Made | null
 }
 
 /** The number of branches in the card, which links to all of them. */
@@ -63,6 +67,11 @@ export const OverviewPage = (props: OverviewPageProps) => {
           <CopyField id="project-id" label="Copy the project's ID" text={project.id} />
         </>
       }
+      live={{
+        src: `/api/projects/${project.id}/events`,
+        page: here,
+        regions: ["project-state", "branches-table", "activity"]
+      }}
       actions={
         change ? (
           <>
@@ -74,6 +83,11 @@ export const OverviewPage = (props: OverviewPageProps) => {
         ) : null
       }
     >
+      {props.made === null ? (
+        <Notice tone="busy" focused>
+          {shownBefore}
+        </Notice>
+      ) : null}
       <Connect
         here={here}
         branches={branches}
@@ -83,6 +97,7 @@ export const OverviewPage = (props: OverviewPageProps) => {
         mayWrite={frame.permissions.includes("mint_read_write")}
         form_token={props.form_token}
         address={props.address}
+        made={props.made ?? undefined}
       />
       <div class="columns aside">
         <Card id="branches" title="Branches" more={<a href={`${here}/branches`}>All branches</a>}>
@@ -99,17 +114,7 @@ export const OverviewPage = (props: OverviewPageProps) => {
           <Card id="who" title="Who may connect" more={<a href={`${here}/ip-allow`}>{change ? "Edit" : "Show"}</a>}>
             <WhoMayConnect allowlist={allowlist} address={props.address} here={here} refused={props.refused} />
           </Card>
-          <Card
-            id="activity-card"
-            title="Activity"
-            more={
-              <LiveRegion
-                src={`/api/projects/${project.id}/events`}
-                page={here}
-                regions={["project-state", "branches-table", "activity"]}
-              />
-            }
-          >
+          <Card id="activity-card" title="Activity" more={<a href={`${here}/operations`}>All operations</a>}>
             <div id="activity">
               {operations.length === 0 ? (
                 <p class="soft">Nothing has happened yet.</p>
@@ -117,7 +122,6 @@ export const OverviewPage = (props: OverviewPageProps) => {
                 <Feed id="feed" items={operations.map((operation) => feedItem(operation, names))} />
               )}
             </div>
-            <a href={`${here}/operations`}>All operations</a>
           </Card>
         </div>
       </div>

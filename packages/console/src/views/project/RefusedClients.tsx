@@ -1,20 +1,81 @@
-/** The last clients that the allowlist refused, as the proxies report them, and the way to allow one. */
+/** Why an address is refused, and the last clients that were, as the proxies report them, with the way to allow one. */
 import { Card } from "../../components/Card.tsx"
 import { Empty } from "../../components/Empty.tsx"
+import { Described, describedBy } from "../../components/Labelled.tsx"
+import { Notice } from "../../components/Notice.tsx"
 import { Pager } from "../../components/Pager.tsx"
 import { Table } from "../../components/Table.tsx"
 import { Ago } from "../../components/Times.tsx"
 import { shortId } from "../eventWords.ts"
 import type { RefusalShown } from "../records.ts"
-import { admitting, type Part } from "./AllowlistRules.tsx"
+import { admitting, type Checked, type Part } from "./AllowlistRules.tsx"
 import { mayChange, pathOf } from "./ProjectFrame.ts"
 
-export const RefusedClients = (props: Part) => {
-  const { here, refusals } = props
-  if (refusals === null) return null
-  const { items, next_cursor } = refusals
+export const RefusedClients = (props: Part) => (
+  <Card id="refusals" title="Refused clients">
+    <Check {...props} />
+    {props.refusals === null ? null : <Refusals {...props} refusals={props.refusals} />}
+  </Card>
+)
+
+/** The question about one address. Its answer leaves the drafts of other forms alone. */
+const Check = ({ checked, here }: Part) => (
+  <div id="check" class="stack">
+    <form method="get" action={here} class="field" aria-label="Check an address" data-shows="check">
+      <label htmlFor="address">Why was I refused?</label>
+      <div class="row">
+        <input
+          type="text"
+          id="address"
+          name="address"
+          autocomplete="off"
+          spellcheck={false}
+          value={checked?.address ?? ""}
+          placeholder="203.0.113.9"
+          autofocus={checked?.error !== undefined}
+          {...describedBy("address", checkHint, checked?.error)}
+        />
+        <button type="submit">Check</button>
+      </div>
+      <Described id="address" hint={checkHint} error={checked?.error} />
+    </form>
+    {checked === null || checked.allowed === null ? null : <Verdict {...checked} />}
+  </div>
+)
+
+const checkHint = "The address of the program that connects, as the internet sees it."
+
+const Verdict = ({ address, allowed, matched }: Checked) => {
+  if (!allowed)
+    return (
+      <Notice tone="bad" focused>
+        <code>{address}</code> is refused: no network on the list contains it. The program gets <code>28000</code>. Add
+        its network to let it connect.
+      </Notice>
+    )
   return (
-    <Card id="refusals" title="Last refused clients">
+    <Notice focused>
+      <code>{address}</code> may connect:{" "}
+      {matched === null ? (
+        "the list is empty, so any address may."
+      ) : (
+        <>
+          <code>{matched}</code> contains it.
+        </>
+      )}{" "}
+      If it is refused all the same, the reason is in the error's code: <code>28P01</code> is the password,{" "}
+      <code>08004</code> the host or a disabled endpoint, <code>53300</code> a limit.
+    </Notice>
+  )
+}
+
+const Refusals = (props: Part & { readonly refusals: NonNullable<Part["refusals"]> }) => {
+  const {
+    here,
+    refusals: { items, next_cursor }
+  } = props
+  return (
+    <>
       <Table
         label="Clients that were refused"
         columns={[
@@ -41,7 +102,7 @@ export const RefusedClients = (props: Part) => {
         }
       />
       <Pager next={next_cursor === null ? null : `${here}?refused=${encodeURIComponent(next_cursor)}#refusals`} />
-    </Card>
+    </>
   )
 }
 

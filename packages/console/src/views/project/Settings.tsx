@@ -20,7 +20,7 @@ export const ProjectSettingsPage = (props: ProjectSettingsPageProps) => {
   const here = pathOf(props)
   return (
     <Page {...inSection(props, "settings")} title="Settings" errors={summaryOf(errors)} narrow>
-      <Card id="project" title="Project">
+      <Card id="project">
         <Facts
           items={[
             ["Region", project.region_id],
@@ -30,12 +30,11 @@ export const ProjectSettingsPage = (props: ProjectSettingsPageProps) => {
         />
         <CopyField id="project-id" label="Copy the project's ID" text={project.id} title="ID" wide />
         <p class="note">
-          How much the organization has and may have is in{" "}
-          <a href={`/orgs/${frame.organization.id}/settings`}>its settings</a>.
+          See usage and quotas in the <a href={`/orgs/${frame.organization.id}/settings`}>organization settings</a>.
         </p>
       </Card>
       {mayChange(frame) ? (
-        <Card id="rename" title="Name">
+        <Card id="rename">
           <form method="post" action={`${here}/rename`} class="form">
             <Field
               name="name"
@@ -57,7 +56,7 @@ export const ProjectSettingsPage = (props: ProjectSettingsPageProps) => {
         <p class="soft">Your role in this organization does not let you change projects.</p>
       )}
       {frame.permissions.includes("delete_projects") ? (
-        <Card id="end" title="Delete">
+        <Card id="end">
           <div class="choice">
             <p>
               <b>Delete this project</b>

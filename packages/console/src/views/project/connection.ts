@@ -1,6 +1,6 @@
 /**
  * How programs connect: a connection as its parts, and the lines that people paste for psql, `.env`, Node, Python and
- * JDBC. Pure.
+ * JDBC, or as a URI. Pure.
  */
 import type { EndpointShown } from "../records.ts"
 
@@ -80,10 +80,15 @@ export const tabs = [
     lines: (connection: Connection) =>
       `import psycopg\n\nwith psycopg.connect(${JSON.stringify(uriOf(connection))}) as connection:\n    print(connection.execute("select version()").fetchone())`
   },
-  { id: "jdbc", label: "JDBC", lines: jdbc }
+  { id: "jdbc", label: "JDBC", lines: jdbc },
+  { id: "uri", label: "URI", lines: uriOf }
 ] as const
 
 export type TabId = (typeof tabs)[number]["id"]
 
 /** An unknown tab is the first. */
 export const tabNamed = (id: string | null): (typeof tabs)[number] => tabs.find((tab) => tab.id === id) ?? tabs[0]
+
+/** The lines of each program. */
+export const linesOf = (connection: Connection) =>
+  tabs.map(({ id, label, lines }) => ({ id, label, text: lines(connection) }))

@@ -65,10 +65,17 @@ export interface ProjectUse {
   readonly endpoint: Endpoint | null
   /** When one of the newest 100 endpoints was last active, started or suspended; `null`: no endpoint has run. */
   readonly last_used_at: DateTime.Utc | null
+  /** How many branches there are; at most the newest 100 are counted. */
+  readonly branches_count: number
+  /** The sum of the measured sizes of these branches; `null`: none is measured. */
+  readonly size_bytes: number | null
 }
 
 /** The number of newest endpoints that `last_used_at` regards. */
 export const endpointsInUse = 100
+
+/** The number of newest branches that are counted. */
+export const branchesCounted = 100
 
 /** A project that events mention, which may be deleted. */
 export const MentionedProject = Schema.Struct({ ...NamedProject.fields, deleted: Schema.Boolean }).annotate({

@@ -21,6 +21,7 @@ import type { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { QuotaStore } from "../quotas/QuotaStore.ts"
 import {
+  branchesCounted,
   endpointsInUse,
   type MentionedProject,
   type NamedBranch,
@@ -71,7 +72,7 @@ export class OverviewStore extends Context.Service<
     readonly ofPerson: (asked: PersonAsked) => Effect.Effect<PersonOverview, StorageError>
     /** The contents of a project within the limits; the rest is empty. */
     readonly ofProject: (project: ProjectId, limits: ContentsLimits) => Effect.Effect<ProjectContents, StorageError>
-    /** One for each of the projects, in any order; `branch` limits it to the endpoints of a branch. */
+    /** One for each of the projects, in any order; `branch` limits it to that branch and its endpoints. */
     readonly ofProjects: (
       projects: ReadonlyArray<ProjectAsked>,
       branch: BranchId | null
@@ -113,7 +114,15 @@ export class OverviewStore extends Context.Service<
         )
         const endpoint =
           ofDefault.find(({ type }) => type === "read_write") ?? newestFirst(ofDefault)[0] ?? newest[0] ?? null
-        return { project_id: id, endpoint, last_used_at: lastUse(newest) }
+        const counted = (yield* branches.list(id, branch, first(branchesCounted))).items
+        const sizes = (yield* quotas.disksOf(counted.map((it) => it.id))).flatMap(({ size_bytes }) => size_bytes ?? [])
+        return {
+          project_id: id,
+          endpoint,
+          last_used_at: lastUse(newest),
+          branches_count: counted.length,
+          size_bytes: sizes.length === 0 ? null : sizes.reduce((sum, size) => sum + size, 0)
+        }
       })
 
       return OverviewStore.of({
