@@ -86,7 +86,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       await page.locator("#project-state").getByText("active", { exact: true }).waitFor()
 
       await page.getByRole("button", { name: "Create password" }).click()
-      await page.getByText(/^postgresql:/).waitFor()
+      await page.getByText(/^psql .postgresql:\/\/role_/).waitFor()
       await assertAccessible(page)
       await page.getByRole("link", { name: "Credentials of main" }).click()
       await page.getByRole("table").getByText("grace@console.example.com").waitFor()

@@ -95,6 +95,26 @@ describe("choices in the console", { tags: ["chromium"], timeout: 240_000 }, () 
       await assertAccessible(page)
     }))
 
+  it("a program that is chosen while the page of a branch is on its way stays chosen", () =>
+    inProject("late@choices.example.com", {}, async (page) => {
+      let arrived = () => {}
+      const held = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      await page.route(/access=read_only/, async (route) => {
+        if (!/tab=node/.test(route.request().url())) await held
+        await route.continue()
+      })
+      await page.getByLabel("as", { exact: true }).selectOption({ label: "read only" })
+      await page.getByRole("radio", { name: "Node" }).check()
+      await page.waitForURL(/tab=node/)
+      arrived()
+      await page.locator("#connect:not([aria-busy])").waitFor()
+      assert.isTrue(await page.getByRole("radio", { name: "Node" }).isChecked())
+      assert.strictEqual(await page.getByLabel("as", { exact: true }).inputValue(), "read_only")
+      assert.match(page.url(), /access=read_only.*tab=node|tab=node.*access=read_only/)
+    }))
+
   const narrow = async (page: Page) => {
     await place(page, "API keys").click()
     await page.getByRole("link", { name: "Create API key" }).click()

@@ -40,9 +40,11 @@ const showChoice = async (form, ids, answers) => {
 addEventListener("change", ({ target }) => {
   const ids = target.closest("[data-shows]")?.dataset.shows
   if (ids === undefined) return
-  if (target.matches("select")) showChoice(target.form, ids, false)
+  const radio = target.matches("[type=radio]")
+  // A page that is on its way would undo the choice of a radio button.
+  if (target.matches("select") || (radio && target.closest("[aria-busy=true]"))) showChoice(target.form, ids, false)
   // A radio button shows its text itself; the address keeps the choice.
-  else if (target.matches("[type=radio]")) history.replaceState(history.state, "", addressOf(target.form))
+  else if (radio) history.replaceState(history.state, "", addressOf(target.form))
 })
 
 addEventListener("submit", (event) => {

@@ -9,7 +9,7 @@ import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
 import { type Asked, inOrganization, inOrganizationReading, type Visit } from "../requests/Visit.ts"
 import { NewProjectPage, type ProjectDraft } from "../views/NewProject.tsx"
-import { ProjectsPage } from "../views/Projects.tsx"
+import { ProjectsPage, type ProjectsPageProps } from "../views/Projects.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
@@ -22,12 +22,15 @@ const include = ["endpoint", "branches"] as const
 const searched = 1000
 const mostFound = 100
 
+type Listed = Pick<ProjectsPageProps, "projects" | "next_cursor" | "name" | "left_out">
+
 const findProjects = Effect.fnUntraced(function* (name: string) {
   const { pagination, projects } = yield* calling((api) => api.projects.list({ query: { limit: searched, include } }))
   const found = projects.filter((project) => project.name.toLowerCase().includes(name.toLowerCase()))
   const more = found.length > mostFound ? `Of ${found.length} projects, the newest ${mostFound} are shown.` : null
   const older = pagination.next_cursor === null ? null : "Only the newest 1,000 projects were searched."
-  return { projects: found.slice(0, mostFound), next_cursor: null, name, left_out: more ?? older }
+  const listed: Listed = { projects: found.slice(0, mostFound), next_cursor: null, name, left_out: more ?? older }
+  return listed
 })
 
 const readProjects = ({ query }: Asked) => {
@@ -37,7 +40,7 @@ const readProjects = ({ query }: Asked) => {
   const wanted = { limit: pageSize, include, ...(cursor === null ? {} : { cursor }) }
   return Effect.map(
     calling((api) => api.projects.list({ query: wanted })),
-    ({ pagination, projects }) => ({ projects, next_cursor: pagination.next_cursor, name, left_out: null })
+    ({ pagination, projects }): Listed => ({ projects, next_cursor: pagination.next_cursor, name, left_out: null })
   )
 }
 
