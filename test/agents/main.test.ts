@@ -19,6 +19,7 @@ import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { dataDirectory, kinds, session } from "../../packages/local-postgres/test/support.ts"
 import { workedOff } from "../races/support/workedOff.ts"
 import { signIn, withKey, worldWith } from "../races/support/world.ts"
+import { unlocked } from "./unlocked.ts"
 import { asReader, asWriter, harvest, planted, type Way } from "./ways.ts"
 
 const computes = Layer.unwrap(
@@ -40,7 +41,7 @@ const makeProject = Effect.gen(function* () {
   /** Runs what can be run of the statements, in one session. */
   const attempt = (at: string, by: MintedCredential, statements: ReadonlyArray<string>) =>
     Effect.flatMap(open(at, by), (sql) =>
-      Effect.forEach(statements, (text) => Effect.ignore(sql.unsafe(text)), { discard: true })
+      Effect.forEach([unlocked, ...statements], (text) => Effect.ignore(sql.unsafe(text)), { discard: true })
     ).pipe(Effect.scoped, Effect.ignore)
 
   const writer = yield* mint(owner, project, main, "read_write", null)

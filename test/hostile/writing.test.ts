@@ -3,6 +3,7 @@
  * whose roles the driver made.
  */
 import { assert, beforeAll, describe, it } from "@effect/vitest"
+import { unlocked } from "../agents/unlocked.ts"
 import { asReader, asWriter, harvest, planted } from "../agents/ways.ts"
 import { SharedPlatform } from "../support/SharedPlatform.ts"
 import { type Caller, eventuallyMust, must, textAt } from "./support/Caller.ts"
@@ -79,6 +80,7 @@ describe("a credential without the right to write", () => {
       const through = writer.replace(main.endpoint, textAt(made, "endpoint", "id"))
       const session = await eventuallyOpen(through, from)
       const twin = await session.query("select current_user::text as name")
+      assert.deepStrictEqual(await session.query("show transaction_read_only"), [{ transaction_read_only: "on" }])
       session.close()
       assert.deepStrictEqual(twin, [{ name: `${roleIn(writer)}__read_only` }])
       assert.deepStrictEqual(await attempt(through, from, ["select n from kept"]), ["done"])
@@ -100,7 +102,7 @@ describe("a credential without the right to write", () => {
       const reader = await mint(caller, main, "read_only")
       const before = await contents(writer, from)
       for (const { statements, way } of asReader(roleIn(reader))) {
-        await attempt(reader, from, [...statements, write])
+        await attempt(reader, from, [unlocked, ...statements, write])
         assert.strictEqual(await contents(writer, from), before, way)
       }
     }))
@@ -134,8 +136,8 @@ describe("a credential without the right to write", () => {
       held.close()
       for (const uri of [agent, agent.replace(/:[^:@]*@/, ":chosen@")])
         assert.strictEqual(await login(uri, from), "28P01")
-      await attempt(reader, from, harvest)
-      await attempt(reader, from, ["set role narthex_writer", ...harvest])
+      await attempt(reader, from, [unlocked, ...harvest])
+      await attempt(reader, from, [unlocked, "set role narthex_writer", ...harvest])
       assert.strictEqual(await contents(owners, from), before)
     }))
 })

@@ -81,8 +81,8 @@ layer(Layer.provideMerge(layerRunner, worldWith(computes)), { excludeTestService
         // The session that wrote has ended, and a new one only reads.
         assert.isTrue(yield* Effect.isFailure(open.unsafe("insert into t values ('more')")))
         assert.strictEqual(yield* attempt(own.address, own.writer, "select count(*) from t"), "done")
-        assert.strictEqual(yield* attempt(own.address, own.writer, "insert into t values ('more')"), "42501")
-        assert.strictEqual(yield* attempt(own.address, own.writer, "create table u (n int)"), "42501")
+        assert.strictEqual(yield* attempt(own.address, own.writer, "insert into t values ('more')"), "25006")
+        assert.strictEqual(yield* attempt(own.address, own.writer, "create table u (n int)"), "25006")
         const resolved = yield* resolve(own.endpoint.id, own.writer.credential.role)
         assert.strictEqual(resolved.read_only_reason, "disk_quota")
 
@@ -90,7 +90,7 @@ layer(Layer.provideMerge(layerRunner, worldWith(computes)), { excludeTestService
         yield* setDesiredState(own.project, own.endpoint.id, "idle", bySystem)
         yield* workedOff(own.branch)
         const { address } = yield* wake(own.endpoint.id, "127.0.0.1")
-        assert.strictEqual(yield* attempt(address, own.writer, "insert into t values ('more')"), "42501")
+        assert.strictEqual(yield* attempt(address, own.writer, "insert into t values ('more')"), "25006")
 
         yield* setDesiredState(others.project, others.endpoint.id, "idle", bySystem)
         yield* workedOff(others.branch)

@@ -43,7 +43,7 @@ const made = [
 
 const run = promisify(execFile)
 
-/** What `pg_dump` prints, and nothing else of the environment of the test. */
+/** The output of `pg_dump`, which has nothing else of the environment of the test. */
 const dumped = (role: string, ...options: ReadonlyArray<string>) =>
   Effect.flatMap(BranchCluster, (cluster) => dumpOf(cluster.run, role, ...options))
 
@@ -152,28 +152,26 @@ describe("a dump of a tenant", { tags }, () => {
         })
     )
 
-    it.effect(
-      "of a branch that an earlier version made names none of its rights either, once the branch has started",
-      () =>
-        Effect.gen(function* () {
-          const { start, stop } = yield* ComputeDriver
-          const cluster = yield* another("former")
-          const [branch_id, endpoint_id] = [BranchId.make("br-former"), EndpointId.make("ep-former")]
-          yield* giveFormerAccess(cluster, "importer")
-          yield* asImporter(join(cluster.run, ".s.PGSQL.5432"), ...made)
-          yield* stop(endpoint_id)
-          const roles = [minted("importer", "read_write"), minted("guest", "read_only")]
-          const { address } = yield* start({ branch_id, endpoint_id, generation: 2, roles })
-          const text = yield* dumpOf(cluster.run, "importer")
-          assert.notMatch(text, /narthex|importer|guest|DEFAULT PRIVILEGES/)
-          yield* restored(text, (yield* ordinary).owned)
-          yield* asImporter(
-            address,
-            "INSERT INTO app.t (mood, n) VALUES ('calm', 3)",
-            "SELECT lo_create(0)",
-            "DROP TABLE own.t"
-          )
-        })
+    it.effect("has none of the rights of an earlier version that made the branch, once the branch has started", () =>
+      Effect.gen(function* () {
+        const { start, stop } = yield* ComputeDriver
+        const cluster = yield* another("former")
+        const [branch_id, endpoint_id] = [BranchId.make("br-former"), EndpointId.make("ep-former")]
+        yield* giveFormerAccess(cluster, "importer")
+        yield* asImporter(join(cluster.run, ".s.PGSQL.5432"), ...made)
+        yield* stop(endpoint_id)
+        const roles = [minted("importer", "read_write"), minted("guest", "read_only")]
+        const { address } = yield* start({ branch_id, endpoint_id, generation: 2, roles })
+        const text = yield* dumpOf(cluster.run, "importer")
+        assert.notMatch(text, /narthex|importer|guest|DEFAULT PRIVILEGES/)
+        yield* restored(text, (yield* ordinary).owned)
+        yield* asImporter(
+          address,
+          "INSERT INTO app.t (mood, n) VALUES ('calm', 3)",
+          "SELECT lo_create(0)",
+          "DROP TABLE own.t"
+        )
+      })
     )
   })
 })

@@ -13,7 +13,7 @@ for (const kind of [0, 1] as const) {
       it.effect("an open change of a kept role to itself holds up no other role, and its session stays", () =>
         Effect.gen(function* () {
           const address = yield* Address
-          const sql = yield* session(address, "reader")
+          const sql = yield* open("reader")
           yield* sql.unsafe("BEGIN")
           yield* sql.unsafe("ALTER ROLE reader PASSWORD 'chosen'")
           yield* apply(writer, reader, minted("newcomer", "read_write"))

@@ -5,8 +5,8 @@ import { ComputeDriver } from "@narthex/core"
 import { Effect } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { maxLogSize } from "../src/cluster/PostgresProcess.ts"
-import { Address, as, BranchCluster, isDenied, runningBranch } from "./runningBranch.ts"
-import { kinds, session } from "./support.ts"
+import { as, BranchCluster, isDenied, open, runningBranch } from "./runningBranch.ts"
+import { kinds } from "./support.ts"
 
 /** Settings that a bound relies on. */
 const bounds = [
@@ -88,8 +88,7 @@ for (const kind of [0, 1] as const) {
             SELECT current_setting('server_version_num')::int AS v`
           )
           if ((version[0]?.v ?? 0) >= 170_000) return
-          const address = yield* Address
-          const held = yield* session(address, "reader")
+          const held = yield* open("reader")
           const holding = Effect.gen(function* () {
             yield* held.unsafe("LISTEN loud")
             yield* held.unsafe("BEGIN")

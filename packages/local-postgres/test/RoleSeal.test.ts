@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { BranchId, ComputeDriver, type ComputeRole, EndpointId } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Context, Duration, Effect, Layer, Option } from "effect"
+import { unlocked } from "../../../test/agents/unlocked.ts"
 import { type Cluster, clusterAt } from "../src/cluster/Cluster.ts"
 import { killPostgres, stopPostgres } from "../src/cluster/PostgresProcess.ts"
 import { examine as examineWithin, isSealed, seal } from "../src/computes/RoleSeal.ts"
@@ -39,6 +40,7 @@ const running = Effect.fnUntraced(function* (kind: 0 | 1) {
 const as = (address: string, role: string, ...statements: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* session(address, role)
+    yield* sql.unsafe(unlocked)
     for (const statement of statements) yield* sql.unsafe(statement)
   }).pipe(Effect.scoped)
 
@@ -130,6 +132,7 @@ for (const kind of [0, 1] as const) {
         Effect.gen(function* () {
           const { address, cluster } = yield* running(kind)
           const sql = yield* session(address, "reader")
+          yield* sql.unsafe(unlocked)
           yield* sql.unsafe("BEGIN")
           yield* sql.unsafe(chosen)
           yield* as(address, "writer", "CREATE TABLE later (id int)")

@@ -4,6 +4,7 @@ import { assert } from "@effect/vitest"
 import { BranchId, ComputeDriver, type ComputeRole, EndpointId } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Context, Duration, Effect, Layer, Option } from "effect"
+import { unlocked } from "../../../test/agents/unlocked.ts"
 import { type Cluster, clusterAt } from "../src/cluster/Cluster.ts"
 import { dataDirectory, kinds, minted, session } from "./support.ts"
 
@@ -46,8 +47,9 @@ export const runningBranch = (kind: 0 | 1, revocation_within: Duration.Duration 
 export const apply = (...roles: ReadonlyArray<ComputeRole>) =>
   ComputeDriver.use((driver) => driver.applyRoles(branch, roles))
 
-/** Opens a session of the role. */
-export const open = (role: string) => Effect.flatMap(Address, (address) => session(address, role))
+/** Opens a session of the role, which may write as far as no grant but only a setting keeps it from that. */
+export const open = (role: string) =>
+  Effect.flatMap(Address, (address) => session(address, role)).pipe(Effect.tap((sql) => sql.unsafe(unlocked)))
 
 /** Runs statements in one session. */
 export const as = (role: string, ...statements: ReadonlyArray<string>) =>

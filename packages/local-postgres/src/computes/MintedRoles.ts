@@ -25,13 +25,17 @@ const connectionLimits = {
 } as const
 
 /**
- * The setting that a session of the role starts with. Only a superuser may change `temp_file_limit`, which holds for each
+ * The settings that a session of the role starts with, by name. A reader's session says that it is read-only, which clients
+ * ask (`target_session_attrs` of libpq); the grants keep it so. Only a superuser may change `temp_file_limit`, which holds for each
  * process: from Postgres 16 on the 40 sessions of an endpoint's readers, and the two parallel workers that a compute has,
  * write 5.3 GB of temporary files at most.
  */
 const settings = {
-  read_write: { name: "role", value: owners },
-  read_only: { name: "temp_file_limit", value: "128MB" }
+  read_write: [["role", owners]],
+  read_only: [
+    ["default_transaction_read_only", "on"],
+    ["temp_file_limit", "128MB"]
+  ]
 } as const
 
 export interface MintedRole {
@@ -91,8 +95,8 @@ const untilOf = (role: ComputeRole) =>
   Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
 
 const stateOf = (role: ComputeRole) => {
-  const { name, value } = settings[role.access]
-  return `t ${role.access} ${role.verifier} ${untilOf(role)} {0:${name}=${value}}`
+  const found = settings[role.access].map(([name, value]) => `0:${name}=${value}`)
+  return `t ${role.access} ${role.verifier} ${untilOf(role)} {${found.join(",")}}`
 }
 
 const groupOf = ({ access }: ComputeRole) => (access === "read_write" ? writers : readers)
@@ -150,8 +154,8 @@ export const alter = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: 
     CONNECTION LIMIT ${limit?.sessions ?? 0} PASSWORD '${role.verifier}' VALID UNTIL '${untilOf(role)}'`)
   yield* sql.unsafe(`ALTER ROLE ${name} RESET ALL`)
   yield* sql.unsafe(`ALTER ROLE ${name} IN DATABASE postgres RESET ALL`)
-  const setting = settings[role.access]
-  yield* sql.unsafe(`ALTER ROLE ${name} SET ${setting.name} = '${setting.value}'`)
+  for (const [setting, value] of settings[role.access])
+    yield* sql.unsafe(`ALTER ROLE ${name} SET ${setting} = '${value}'`)
 })
 
 /** Drops the retired roles whose objects are not locked. */

@@ -7,7 +7,7 @@
  * - `narthex_reader` may read every relation of the database and nothing else: PUBLIC has neither CREATE nor TEMPORARY
  *   nor the functions that write large objects or take advisory locks.
  *
- * What both do with objects of users is in `SharedObjects`.
+ * `SharedObjects` has the rights of both on objects of users.
  *
  * Pitfall: `pg_read_all_data` for readers. It includes `pg_authid`, the verifiers of all other roles.
  * Pitfall: making writers the owner of the database, which Postgres takes for the member of `pg_database_owner`. The owner may

@@ -1,13 +1,13 @@
 /**
- * What the platform changes on objects of users, so that all minted roles can use them and dumps do not show it.
+ * Owners and rights of the objects of users. All minted roles can use them, and dumps do not show it.
  *
  * 1. Objects belong to `pg_database_owner`, also those that a session made under the name of its role.
  * 2. The group of readers reads them.
- * 3. These rights are recorded as initial ones (`pg_init_privs`). `pg_dump` prints only what differs from initial rights,
+ * 3. Rights of the groups are recorded as initial ones (`pg_init_privs`). `pg_dump` prints only what differs from initial rights,
  *    so grants to our groups do not reach a server that lacks the groups.
  *
  * A new object gets all that by the event trigger `narthex_shares`, in the transaction that makes it. It also revokes EXECUTE
- * from PUBLIC on functions with the rights of their definer. Whatever changes later is put right when roles are applied.
+ * from PUBLIC on functions with the rights of their definer. Later changes are put right when roles are applied.
  * Extensions that a session has made under the name of its role belong to the role until it is dropped.
  *
  * Pitfall: default privileges in place of the trigger. `pg_dump` prints them.

@@ -5,7 +5,7 @@ import { restrictedAggregates } from "./uncheckedCalls.ts"
 interface Reading {
   /** Whether the functions of an owner count. Readers have PUBLIC's rights on all other functions. */
   readonly counts: (owner: string) => string
-  /** Who gets USAGE on the schema `public`. */
+  /** The role that gets USAGE on the schema `public`. */
   readonly publicTo: string
 }
 

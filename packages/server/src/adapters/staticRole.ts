@@ -36,6 +36,8 @@ export const put = (role: ComputeRole, exists: boolean): ReadonlyArray<string> =
     `alter role ${name} with login inherit connection limit ${sessionsPerRole[role.access]}
      password '${role.verifier}' valid until '${until}'`,
     `alter role ${name} reset all`,
-    ...(role.access === "read_write" ? [`alter role ${name} set role = '${writers}'`] : [])
+    role.access === "read_write"
+      ? `alter role ${name} set role = '${writers}'`
+      : `alter role ${name} set default_transaction_read_only = on`
   ]
 }

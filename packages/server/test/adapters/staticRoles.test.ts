@@ -8,6 +8,7 @@ import { aBranchId, anEndpointId, computeDriverContract, runContract } from "@na
 import { Database } from "@narthex/postgres"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import * as vitest from "vitest"
+import { unlocked } from "../../../../test/agents/unlocked.ts"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { applyStaticRoles } from "../../src/adapters/staticRoles.ts"
 import { driver, machines, mint, operator, outcome, Servers, sessionOf } from "./support/staticServers.ts"
@@ -35,6 +36,8 @@ layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, time
           const [writing, reading, holding] = [writer, reader, other].map((it) => sessionOf(admin, it))
           if (writing === undefined || reading === undefined || holding === undefined) return
           assert.strictEqual(yield* outcome(writing.unsafe("create table kept (n int)")), "done")
+          assert.strictEqual(yield* outcome(reading.unsafe("create table kept (n int)")), "25006")
+          assert.strictEqual(yield* outcome(reading.unsafe(unlocked)), "done")
           yield* compute.applyRoles(branch, all)
           assert.strictEqual(yield* outcome(reading.unsafe("select * from kept")), "done")
           assert.strictEqual(yield* outcome(reading.unsafe("insert into kept values (1)")), "42501")
@@ -68,6 +71,7 @@ layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, time
           yield* query("test", text)
         yield* compute.start({ ...start, roles: [writer.minted, reader.minted] })
         const [writing, reading] = [sessionOf(admin, writer), sessionOf(admin, reader)]
+        assert.strictEqual(yield* outcome(reading.unsafe(unlocked)), "done")
         for (const text of [
           "create table kept (n int)",
           "grant insert on kept to public",
@@ -128,7 +132,7 @@ layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, time
           holding.unsafe("select pg_backend_pid() as pid").then(([row]) => row?.["pid"])
         )
         const first = yield* process
-        yield* Effect.promise(() => holding.unsafe("begin; alter role current_user password 'x'").simple())
+        yield* Effect.promise(() => holding.unsafe("begin read write; alter role current_user password 'x'").simple())
         yield* compute.applyRoles(branch, [role.minted])
         // The client connects again, with the password that was minted.
         assert.notStrictEqual(yield* process, first)
