@@ -13,7 +13,15 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   core: ["effect", "effect/encoding", "ulid", "ipaddr.js"],
   api: [...effect, "@narthex/core"],
   postgres: [...effect, "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/"],
-  "local-postgres": [...effect, "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/", "node:"],
+  "compute-roles": [...effect, "@narthex/core", "@narthex/core/testing", "@effect/sql-pg"],
+  "local-postgres": [
+    ...effect,
+    "@narthex/core",
+    "@narthex/compute-roles",
+    "@effect/sql-pg",
+    "@effect/sql-pg/",
+    "node:"
+  ],
   http: [...effect, "@narthex/core", "@narthex/api", "@effect/platform-node", "jose", ...node],
   proxy: [...effect, "@narthex/core", "@narthex/api", "node:"],
   cli: [...effect, "@narthex/api", "jq-wasm/inline", ...node],
@@ -75,6 +83,11 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["sessions", "limits", "middleware", "events", "handlers", "docs", "server", "web.ts", "index.ts"]
   ],
   narthex: ["failures", "options", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "testing.ts", "index.ts"],
+  "compute-roles": [
+    ...["roleNames.ts", "uncheckedCalls.ts", "loginsUnderWay.ts", "endsWithin.ts", "SuperuserSession.ts", "reads.ts"],
+    ...["SharedObjects.ts", "RoleGroups.ts", "Withdrawals.ts", "MintedRoles.ts", "settledAccess.ts"],
+    ...["roleDifference.ts", "applyRoles.ts", "index.ts"]
+  ],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],

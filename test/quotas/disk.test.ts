@@ -3,6 +3,7 @@
  * notice nothing of it. Holds docs/design/api.md A36.
  */
 import { assert, layer } from "@effect/vitest"
+import { sqlstateOf } from "@narthex/compute-roles"
 import {
   BranchSizes,
   bySystem,
@@ -19,7 +20,6 @@ import {
 } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Effect, Layer, Redacted } from "effect"
-import { sqlstateOf } from "../../packages/local-postgres/src/cluster/asSupervisor.ts"
 import { dataDirectory, kinds, session } from "../../packages/local-postgres/test/support.ts"
 import { workedOff } from "../races/support/workedOff.ts"
 import { signIn, worldWith } from "../races/support/world.ts"

@@ -1,8 +1,8 @@
 /** Holds docs/design/proxy.md P29. */
 import { assert, describe, layer } from "@effect/vitest"
+import { mintedRoles, retire } from "@narthex/compute-roles"
 import { DateTime, Effect, Option } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
-import { mintedRoles, retire } from "../src/computes/MintedRoles.ts"
 import { Address, apply, as, BranchCluster, isDenied, open, reader, runningBranch, writer } from "./runningBranch.ts"
 import { kinds, minted, session } from "./support.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { ComputeDriver } from "@narthex/core"
 import { Effect } from "effect"
-import { Address, apply, as, branch, isDenied, reader, runningBranch, writer } from "./runningBranch.ts"
+import { Address, apply, as, branch, isDenied, open, reader, runningBranch, writer } from "./runningBranch.ts"
 import { kinds, minted, session } from "./support.ts"
 
 /** Changes that the owner may make at any time, and that only the next application of roles corrects. */

@@ -1,8 +1,9 @@
 /** Makes the rights of a cluster those of an earlier version, which had default privileges, and writers own what they made. */
+
+import { isRestricted } from "@narthex/compute-roles"
 import { Effect } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import type { Cluster } from "../src/cluster/Cluster.ts"
-import { isRestricted } from "../src/computes/uncheckedCalls.ts"
 
 const defaults = (role: string) => [
   `ALTER DEFAULT PRIVILEGES FOR ROLE ${role} REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC`,

@@ -5,7 +5,7 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const roles: ReadonlyArray<FaultsOfFile> = [
   {
     area: "computes",
-    file: "packages/local-postgres/src/computes/Withdrawals.ts",
+    file: "packages/compute-roles/src/Withdrawals.ts",
     tests: ["packages/local-postgres/test/UncheckedCalls.test.ts"],
     faults: [
       {
@@ -44,7 +44,7 @@ export const roles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
-    file: "packages/local-postgres/src/computes/SharedObjects.ts",
+    file: "packages/compute-roles/src/SharedObjects.ts",
     tests: ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"],
     faults: [
       {
@@ -64,7 +64,7 @@ export const roles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
-    file: "packages/local-postgres/src/computes/roleDifference.ts",
+    file: "packages/compute-roles/src/roleDifference.ts",
     tests: ["packages/local-postgres/test/ReadOnlyRoles.test.ts"],
     faults: [
       {
@@ -90,7 +90,7 @@ export const roles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
-    file: "packages/local-postgres/src/computes/applyRoles.ts",
+    file: "packages/compute-roles/src/applyRoles.ts",
     tests: ["packages/local-postgres/test/MintedRoles.test.ts"],
     faults: [
       {
@@ -109,7 +109,7 @@ export const roles: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "computes",
-    file: "packages/local-postgres/src/computes/MintedRoles.ts",
+    file: "packages/compute-roles/src/MintedRoles.ts",
     tests: ["packages/local-postgres/test/MintedRoles.test.ts"],
     faults: [
       {

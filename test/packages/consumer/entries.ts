@@ -1,5 +1,7 @@
 /** A consumer imports every entry of every library. `tarballs.test.ts` checks its types and does not run it. */
 import * as api from "@narthex/api"
+import * as computeRoles from "@narthex/compute-roles"
+import * as roleContracts from "@narthex/compute-roles/testing"
 import * as console from "@narthex/console"
 import * as core from "@narthex/core"
 import * as contracts from "@narthex/core/testing"
@@ -14,6 +16,8 @@ import * as testing from "narthex/testing"
 
 export const entries: ReadonlyArray<object> = [
   api,
+  computeRoles,
+  roleContracts,
   console,
   core,
   contracts,

@@ -9,6 +9,7 @@
 import { constants } from "node:fs"
 import { open } from "node:fs/promises"
 import { PgClient } from "@effect/sql-pg"
+import { type AsSuperuser, type SessionLimits, sqlstateOf } from "@narthex/compute-roles"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import type { SqlError } from "effect/sql"
@@ -16,21 +17,14 @@ import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { type Cluster, socketName, superuser } from "./Cluster.ts"
 import { renewAtStart, secretOf } from "./SupervisorSecret.ts"
 
-export interface SupervisorLimits {
-  /** How long a statement may take, as Postgres writes a duration. */
-  readonly statement_timeout: string
-  /** How long a statement may wait for a lock. */
-  readonly lock_timeout: string
-}
-
-const shortStatements: SupervisorLimits = { statement_timeout: "30s", lock_timeout: "1s" }
+const shortStatements: SessionLimits = { statement_timeout: "30s", lock_timeout: "1s" }
 const connectWithin = "15 seconds"
 
 export const asSupervisor = <A, E, R>(
   cluster: Cluster,
   database: string,
   use: (sql: PgClient.PgClient) => Effect.Effect<A, E | SqlError.SqlError, R>,
-  limits: SupervisorLimits = shortStatements
+  limits: SessionLimits = shortStatements
 ) =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
@@ -80,6 +74,8 @@ const describe = (error: SqlError.SqlError) => {
   return cause instanceof Error ? cause.message : error.message
 }
 
-/** The five characters with which Postgres classifies an error; `undefined` for errors of the connection itself. */
-export const sqlstateOf = ({ reason: { cause } }: SqlError.SqlError) =>
-  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined
+/** Sessions for roles on the cluster. */
+export const superuserOn =
+  (cluster: Cluster): AsSuperuser<LocalPostgresError> =>
+  (use, limits) =>
+    asSupervisor(cluster, "postgres", use, limits)

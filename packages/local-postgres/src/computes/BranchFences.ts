@@ -9,9 +9,9 @@
  * The numbers are kept in memory: one process at a time uses a data directory, and a later process has none of its
  * calls.
  */
+import { endsWithin } from "@narthex/compute-roles"
 import { type BranchId, ComputeFence } from "@narthex/core"
 import { Cause, Duration, Effect, Exit, Fiber } from "effect"
-import { endsWithin } from "../machine/endsWithin.ts"
 import { NoRoomNow } from "../machine/LocalPostgresError.ts"
 
 interface Call {

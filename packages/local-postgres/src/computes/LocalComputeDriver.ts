@@ -16,6 +16,7 @@
  */
 import { mkdir, readdir } from "node:fs/promises"
 import { join } from "node:path"
+import { needsRoles } from "@narthex/compute-roles"
 import {
   type BranchId,
   ComputeDriver,
@@ -25,6 +26,7 @@ import {
   type EndpointId
 } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
+import { superuserOn } from "../cluster/asSupervisor.ts"
 import { type Cluster, clusterAt, majorOf } from "../cluster/Cluster.ts"
 import { copyRunning } from "../cluster/ClusterBackup.ts"
 import { copyStopped } from "../cluster/ClusterCopy.ts"
@@ -48,7 +50,6 @@ import { copyPlaces, diskRoom, hasReserve, spaceOf } from "./copyRoom.ts"
 import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
 import { examine, isSealed, seal } from "./RoleSeal.ts"
-import { needsRoles } from "./roleDifference.ts"
 import { branchOf, runningComputes } from "./runningComputes.ts"
 
 export interface LocalComputeOptions extends LocalPostgresOptions {
@@ -251,7 +252,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   ) {
     const cluster = yield* clusterOf(branch)
     if (!(yield* isRunning(cluster))) return false
-    return yield* needsRoles(cluster, roles, limits.comparison_within)
+    return yield* needsRoles(superuserOn(cluster), roles, limits.comparison_within)
   })
 
   const running = Effect.withSpan(runningComputes(links), "LocalComputeDriver.running")

@@ -16,15 +16,13 @@ import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { accessStatements, differs, formerRoles, type RoleState, roleState, wantedState } from "@narthex/compute-roles"
 import type { ComputeRole } from "@narthex/core"
 import { Duration, Effect, Option } from "effect"
 import { asSupervisor } from "../cluster/asSupervisor.ts"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { attempt } from "../machine/LocalPostgresError.ts"
 import { startOfFile } from "../machine/startOfFile.ts"
-import { formerRoles, wantedState } from "./MintedRoles.ts"
-import { differs, type RoleState, roleState } from "./roleDifference.ts"
-import { accessStatements } from "./settledAccess.ts"
 
 /** The `DBState` of a server that was shut down with a checkpoint. */
 const shutDown = 1

@@ -6,12 +6,13 @@
  * When the roles cannot be applied even then, the server stays stopped: no session is better than one that was revoked.
  * A crash in between leaves a server without addresses, which the next start of the driver stops.
  */
+import { applyRoles, type RoleRefused, type RolesNotApplied, type RolesToApply } from "@narthex/compute-roles"
 import { Effect } from "effect"
+import { superuserOn } from "../cluster/asSupervisor.ts"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { killPostgres, startPostgres } from "../cluster/PostgresProcess.ts"
-import type { NoRoomNow } from "../machine/LocalPostgresError.ts"
+import { ImpossibleRequest, LocalPostgresError, type NoRoomNow } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
-import { applyRoles, type RolesToApply } from "./applyRoles.ts"
 import type { ComputeLimits } from "./ComputeLimits.ts"
 import type { ComputeLinks } from "./ComputeLinks.ts"
 
@@ -23,16 +24,26 @@ interface Given {
   readonly confirm: Effect.Effect<void, NoRoomNow>
 }
 
+const failureOf = (error: RoleRefused | RolesNotApplied) =>
+  error._tag === "RoleRefused"
+    ? new ImpossibleRequest({ reason: error.reason })
+    : new LocalPostgresError({
+        operation: "Applying roles",
+        reason: error.reason,
+        sqlstate: error.sqlstate,
+        ...(error.busy === undefined ? {} : { busy: error.busy })
+      })
+
 export const enforceRoles = Effect.fn("enforceRoles")(function* (
   { confirm, limits, links, machine }: Given,
   cluster: Cluster,
   wanted: Omit<RolesToApply, "within" | "patience">
 ) {
   const patience = limits.roles_patience
-  const first = yield* Effect.result(applyRoles(cluster, { ...wanted, within: limits.revocation_within, patience }))
+  const roles = superuserOn(cluster)
+  const first = yield* Effect.result(applyRoles(roles, { ...wanted, within: limits.revocation_within, patience }))
   if (first._tag === "Success") return
-  if (first.failure._tag === "ImpossibleRequest") return yield* first.failure
-  if (!first.failure.revokes) return yield* first.failure.reason
+  if (first.failure._tag === "RoleRefused" || !first.failure.revokes) return yield* failureOf(first.failure)
   yield* Effect.logWarning(`${cluster.directory} is restarted to end revoked roles: ${first.failure.message}`)
   const former = yield* links.to(cluster)
   const again = Effect.gen(function* () {
@@ -40,9 +51,7 @@ export const enforceRoles = Effect.fn("enforceRoles")(function* (
     yield* killPostgres(cluster)
     yield* confirm
     yield* startPostgres(cluster, machine)
-    yield* Effect.mapError(applyRoles(cluster, { ...wanted, within: patience, patience }), (error) =>
-      error._tag === "RolesNotApplied" ? error.reason : error
-    )
+    yield* Effect.mapError(applyRoles(roles, { ...wanted, within: patience, patience }), failureOf)
   })
   const confirmed = Effect.andThen(again, confirm)
   yield* Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster)))

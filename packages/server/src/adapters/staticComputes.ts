@@ -17,6 +17,7 @@
  * Pitfall: deriving the server from the table alone. If the server of a branch leaves the table, its data is still
  * there; the branch is refused instead of being assigned an empty server.
  */
+import { refusalOf } from "@narthex/compute-roles"
 import {
   type BranchId,
   type Compute,
@@ -30,7 +31,6 @@ import {
 } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Duration, Effect, Layer, Option, type Redacted } from "effect"
-import { refusalOf } from "./staticRole.ts"
 import { applyStaticRoles, endStaticSessions, needsStaticRoles } from "./staticRoles.ts"
 
 export interface StaticServer {

@@ -2,7 +2,7 @@
  * Default privileges of the roles that create objects on a server of the operator, as SQL: new relations are readable, and
  * new functions executable by writers alone. Local computes have an event trigger for that, which needs a superuser.
  */
-import { readers, writers } from "./staticRole.ts"
+import { readers, writers } from "@narthex/compute-roles"
 
 /** The group, and its members after `RESET ROLE`. An admin without SUPERUSER is a member of the groups that it made. */
 const creators = `

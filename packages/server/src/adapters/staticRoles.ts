@@ -8,20 +8,22 @@
  * Pitfall: counting on the role to stay out of the way. It may hold locks on its own row, so every statement has a short
  * `lock_timeout`, and the sessions of minted roles that block it end before it is tried again.
  */
-import { type ComputeFailed, type ComputeRole, StorageError } from "@narthex/core"
 import {
   isRestricted,
   loginsUnderWay,
   loginsWithin,
   missingReadsOf,
+  readers,
   readingBatch,
-  withdrawalsOf
-} from "@narthex/local-postgres"
+  withdrawalsOf,
+  writers
+} from "@narthex/compute-roles"
+import { type ComputeFailed, type ComputeRole, StorageError } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Clock, Effect, type Redacted, Schedule } from "effect"
 import { ask, onServer, together } from "./adminSession.ts"
 import { missingDefaults } from "./staticDefaults.ts"
-import { groupOf, groups, identifier, put, readers, writers } from "./staticRole.ts"
+import { groupOf, groups, identifier, put } from "./staticRole.ts"
 
 /** Former roles that own objects that another session holds; they have no rights. */
 const formerForm = "^narthex_former_[0-9]+$"

@@ -132,7 +132,7 @@ layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, time
           holding.unsafe("select pg_backend_pid() as pid").then(([row]) => row?.["pid"])
         )
         const first = yield* process
-        yield* Effect.promise(() => holding.unsafe("begin; alter role current_user password 'x'").simple())
+        yield* Effect.promise(() => holding.unsafe("begin read write; alter role current_user password 'x'").simple())
         yield* compute.applyRoles(branch, [role.minted])
         // The client connects again, with the password that was minted.
         assert.notStrictEqual(yield* process, first)

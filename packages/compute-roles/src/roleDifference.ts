@@ -1,9 +1,8 @@
 /** Whether applying a list of roles would change a running cluster, asked with one statement. */
 import type { ComputeRole } from "@narthex/core"
 import { Duration, Effect } from "effect"
-import { asSupervisor } from "../cluster/asSupervisor.ts"
-import type { Cluster } from "../cluster/Cluster.ts"
 import { changesTo, type MintedRole, mintedRolesQuery } from "./MintedRoles.ts"
+import type { AsSuperuser, SessionFailure } from "./SuperuserSession.ts"
 import { isSettled } from "./settledAccess.ts"
 
 export interface RoleState {
@@ -18,10 +17,13 @@ export const roleState = `
 export const differs = (state: RoleState, roles: ReadonlyArray<ComputeRole>) =>
   !state.settled || Object.values(changesTo(state.roles, roles)).some(({ length }) => length > 0)
 
-export const needsRoles = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>, within: Duration.Duration) =>
-  asSupervisor(
-    cluster,
-    "postgres",
+/** `within` is the limit of the statement. */
+export const needsRoles = <F extends SessionFailure>(
+  asSuperuser: AsSuperuser<F>,
+  roles: ReadonlyArray<ComputeRole>,
+  within: Duration.Duration
+) =>
+  asSuperuser<boolean, never>(
     (sql) =>
       Effect.map(
         sql.unsafe<RoleState>(`SELECT ${roleState}`),

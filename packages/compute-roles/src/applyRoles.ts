@@ -15,10 +15,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type { ComputeRole } from "@narthex/core"
 import { Clock, type Duration, Effect, Fiber, Schedule, Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { asSupervisor, sqlstateOf } from "../cluster/asSupervisor.ts"
-import { type Cluster, superuser } from "../cluster/Cluster.ts"
-import { endsWithin } from "../machine/endsWithin.ts"
-import { ImpossibleRequest, LocalPostgresError } from "../machine/LocalPostgresError.ts"
+import { endsWithin } from "./endsWithin.ts"
 import { loginsUnderWay, loginsWithin } from "./loginsUnderWay.ts"
 import {
   alter,
@@ -34,15 +31,25 @@ import {
 } from "./MintedRoles.ts"
 import { isPrepared, prepareAccess } from "./RoleGroups.ts"
 import { shareObjects } from "./SharedObjects.ts"
+import { type AsSuperuser, RoleWorkFailed, type SessionFailure, sqlstateOf } from "./SuperuserSession.ts"
 import { withdrawable, withdrawSome } from "./Withdrawals.ts"
+
+/** The list has a role that no server can have. */
+export class RoleRefused extends Schema.TaggedError<RoleRefused>()("RoleRefused", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
 
 /** The list was not applied. `revokes`: a role that has to go, or may have to, still has rights. */
 export class RolesNotApplied extends Schema.TaggedError<RolesNotApplied>()("RolesNotApplied", {
-  reason: LocalPostgresError,
+  reason: Schema.String,
+  sqlstate: Schema.optional(Schema.String),
+  busy: Schema.optional(Schema.Boolean),
   revokes: Schema.Boolean
 }) {
   override get message() {
-    return this.reason.message
+    return this.reason
   }
 }
 
@@ -58,14 +65,17 @@ export interface RolesToApply {
   readonly mayRevoke: boolean
 }
 
-export const applyRoles = Effect.fn("applyRoles")(function* (cluster: Cluster, wanted: RolesToApply) {
+export const applyRoles = Effect.fn("applyRoles")(function* <F extends SessionFailure>(
+  asSuperuser: AsSuperuser<F>,
+  wanted: RolesToApply
+) {
   const { mayRevoke, prepares, roles } = wanted
   for (const role of roles) {
     const reason = refusalOf(role)
-    if (reason !== undefined) return yield* new ImpossibleRequest({ reason })
+    if (reason !== undefined) return yield* new RoleRefused({ reason })
   }
   let revokes = mayRevoke
-  const rights = asSupervisor(cluster, "postgres", (sql) =>
+  const rights = asSuperuser((sql) =>
     Effect.gen(function* () {
       const changes = changesTo(yield* mintedRoles(sql), roles)
       const former = yield* sql.unsafe<FormerRole>(formerRoles)
@@ -89,14 +99,17 @@ export const applyRoles = Effect.fn("applyRoles")(function* (cluster: Cluster, w
         })
         yield* contended(sql.withTransaction(roleChanges))
       })
-      yield* Effect.raceFirst(change, endBlockers(cluster, session?.pid ?? 0))
+      yield* Effect.raceFirst(change, endBlockers(asSuperuser, session?.pid ?? 0))
     })
   )
   yield* inTime(rights, wanted, () => revokes).pipe(
-    Effect.mapError((reason) => new RolesNotApplied({ reason, revokes }))
+    Effect.mapError((error: SessionFailure) => {
+      const { busy, message, sqlstate } = error
+      return new RolesNotApplied({ reason: message, sqlstate, busy, revokes })
+    })
   )
   // The remaining roles have no rights. The next call continues.
-  yield* asSupervisor(cluster, "postgres", (sql) => Effect.andThen(bury(sql), shareObjects(sql)), patient).pipe(
+  yield* asSuperuser((sql) => Effect.andThen(bury(sql), shareObjects(sql)), patient).pipe(
     Effect.timeout(wanted.patience),
     Effect.catch((error) =>
       Effect.logWarning("Former roles could not be dropped, or objects of users not be shared.", error)
@@ -110,17 +123,13 @@ const patient = { statement_timeout: "60s", lock_timeout: "200ms" }
  * Fails when the time of `wanted` is over. The effect is interrupted and not awaited: the end of a query on a server
  * that does not react takes longer than that.
  */
-const inTime = <A>(
-  effect: Effect.Effect<A, LocalPostgresError>,
-  { patience, within }: RolesToApply,
-  revokes: () => boolean
-) =>
+const inTime = <A, F>(effect: Effect.Effect<A, F>, { patience, within }: RolesToApply, revokes: () => boolean) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkDetach(effect)
     const late = Effect.gen(function* () {
       yield* Effect.sleep(within)
       if (!revokes()) yield* Effect.sleep(patience)
-      return yield* new LocalPostgresError({ operation: "Applying roles", reason: "not done in time", busy: true })
+      return yield* new RoleWorkFailed({ reason: "The roles were not applied in time.", busy: true })
     })
     return yield* Effect.raceFirst(Fiber.join(fiber), late).pipe(
       Effect.ensuring(Effect.sync(() => fiber.interruptUnsafe())),
@@ -146,11 +155,7 @@ const withdrawWrites = Effect.fn("withdrawWrites")(function* (sql: PgClient.PgCl
   while (left > 0) {
     yield* contended(withdrawSome(sql))
     const still = yield* contended(withdrawable(sql))
-    if (still >= left)
-      return yield* new LocalPostgresError({
-        operation: "Withdrawing rights",
-        reason: `${still} rights to write cannot be withdrawn`
-      })
+    if (still >= left) return yield* new RoleWorkFailed({ reason: `${still} rights to write cannot be withdrawn.` })
     left = still
   }
 })
@@ -195,10 +200,10 @@ const awaitEnd = Effect.fnUntraced(function* (sql: PgClient.PgClient, oids: Read
 })
 
 /** Ends the users' sessions that hold what the session with this pid waits for, as long as it runs. */
-const endBlockers = (cluster: Cluster, pid: number) =>
-  asSupervisor(cluster, "postgres", (sql) => {
+const endBlockers = <F extends SessionFailure>(asSuperuser: AsSuperuser<F>, pid: number) =>
+  asSuperuser((sql) => {
     const look = sql`
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE pid = ANY (pg_blocking_pids(${pid}::int)) AND usename <> ${superuser}`
+      WHERE pid = ANY (pg_blocking_pids(${pid}::int)) AND usename <> current_user`
     return Effect.forever(Effect.delay(look, "20 millis"))
   }).pipe(Effect.delay("50 millis"), Effect.retry(Schedule.spaced("50 millis")))
