@@ -17,12 +17,12 @@ export const isSchemaName = (name: string): boolean => {
 /** The name as an identifier of SQL. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
 
-const named = /('?)\bnarthex\./g
+const named = /'?narthex\./g
 
 /** Makes the text of a statement one about this schema. Names in literals, as of `nextval('narthex.…')`, are escaped for them. */
 export const inSchema = (schema: string): ((text: string) => string) => {
   if (schema === defaultSchema) return (text) => text
   const plain = `${quoted(schema)}.`
   const literal = `'${plain.replaceAll("'", "''")}`
-  return (text) => text.replaceAll(named, (_, quote: string) => (quote === "" ? plain : literal))
+  return (text) => text.replaceAll(named, (found) => (found.startsWith("'") ? literal : plain))
 }
