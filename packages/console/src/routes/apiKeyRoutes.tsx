@@ -1,16 +1,19 @@
 /** API keys: list, create, the page of one, rotate, revoke. */
 import { CreateApiKey, parseApiKeyId, parseProjectId, RotateApiKey } from "@narthex/api"
 import { Effect, Option, Redacted } from "effect"
+import type { ComponentChildren } from "preact"
 import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { FieldError } from "../components/ErrorSummary.tsx"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
 import { type Asked, inOrganization, inOrganizationReading, type Visit } from "../requests/Visit.ts"
+import { AgentClients } from "../views/AgentClients.tsx"
 import { ApiKeyPage } from "../views/ApiKey.tsx"
 import { ApiKeysPage, scopeName } from "../views/ApiKeys.tsx"
-import { emptyKeyDraft, type KeyDraft, NewApiKeyPage } from "../views/NewApiKey.tsx"
+import { agentKeyDraft, emptyKeyDraft, type KeyDraft, NewApiKeyPage } from "../views/NewApiKey.tsx"
 import { SecretPage } from "../views/Secret.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
@@ -44,7 +47,7 @@ interface NewState {
   readonly problem?: string
 }
 
-/** `?project=` offers the branches of that project; a form that is shown again offers them as the first time. */
+/** `?for=agent` begins with the values for an agent. `?project=` offers the branches of that project; a form that is shown again offers them as the first time. */
 const newPage = Effect.fnUntraced(function* (visit: Visit, state?: NewState) {
   const wanted = Option.getOrUndefined(parseProjectId(visit.query.get("project") ?? ""))
   const { projects } = yield* calling((api) => api.projects.list(choices))
@@ -58,7 +61,8 @@ const newPage = Effect.fnUntraced(function* (visit: Visit, state?: NewState) {
             api.branches.list({ params: { project_id: project.id }, query: { limit: 1000 } })
           )).branches
         }
-  const draft = project === undefined ? emptyKeyDraft : { ...emptyKeyDraft, scope: `project:${project.id}` }
+  const first = visit.query.get("for") === "agent" ? agentKeyDraft : emptyKeyDraft
+  const draft = project === undefined ? first : { ...first, scope: `project:${project.id}` }
   return page(
     <NewApiKeyPage
       frame={visit.frame}
@@ -96,7 +100,13 @@ const correctable = refusedWith(
   "idempotency_in_progress"
 )
 
-const secretPage = (visit: Visit, title: string, secret: Redacted.Redacted | null, explanation: string) =>
+const secretPage = (
+  visit: Visit,
+  title: string,
+  secret: Redacted.Redacted | null,
+  explanation: string,
+  more?: ComponentChildren
+) =>
   page(
     <SecretPage
       frame={visit.frame}
@@ -105,8 +115,17 @@ const secretPage = (visit: Visit, title: string, secret: Redacted.Redacted | nul
       name="Secret"
       secret={secret === null ? null : Redacted.value(secret)}
       explanation={explanation}
+      more={more}
       back={{ href: `${visit.home}/api-keys`, label: "Back to API keys" }}
     />
+  )
+
+/** How clients of agents use the key. The documentation is where browsers, and so agents, reach the API. */
+const agentClients = (secret: Redacted.Redacted | null) =>
+  Effect.map(ConsoleSettings, ({ docs_url, mcp_url = null }) =>
+    secret === null ? undefined : (
+      <AgentClients secret={Redacted.value(secret)} api_url={docs_url.replace(/\/docs$/, "")} mcp_url={mcp_url} />
+    )
   )
 
 const create = inOrganization((visit) =>
@@ -126,7 +145,8 @@ const create = inOrganization((visit) =>
         ...(draft.expires_in_days === "" ? {} : { expires_in_days: wholeNumber(draft.expires_in_days) })
       })
       const { secret } = yield* callOnce(form)(calling((api) => api.apiKeys.create({ payload: body })))
-      return secretPage(visit, "API key created", secret, `Store the secret of the key ${draft.name} now.`)
+      const clients = draft.capability === "agent" ? yield* agentClients(secret) : undefined
+      return secretPage(visit, "API key created", secret, `Store the secret of the key ${draft.name} now.`, clients)
     }).pipe(
       Effect.catchIf(correctable, (refusal) => newPage(visit, { status: refusal.status, draft, ...errorsIn(refusal) }))
     )

@@ -24,6 +24,14 @@ export const emptyKeyDraft: KeyDraft = {
   expires_in_days: "90"
 }
 
+/** The first values for the key of an agent. */
+export const agentKeyDraft: KeyDraft = {
+  name: "agent",
+  capability: "agent",
+  scope: "organization",
+  expires_in_days: "30"
+}
+
 /** The lifetimes that the form offers; `""`: the key does not expire. */
 const lifetimes = [
   { value: "7", label: "7 days" },
