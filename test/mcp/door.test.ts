@@ -200,7 +200,7 @@ describe("the door /mcp", { timeout: hangGuard }, () => {
     const agent = await agents.http(secret)
     const told = await agent.call("run_sql", { project: "walled", branch: "main", sql: "SELECT 1" })
     assert.match(told.text, /Refused by rule ip_allowlist/)
-    await agents.owner.ipAllow.add({ project_id: project.id, cidr: "127.0.0.1" })
+    await agents.owner.ipAllow.add({ project_id: project.id, cidr: "127.0.0.1/32" })
     await until("the address to be let in", async () => {
       const now = await agent.call("run_sql", { project: "walled", branch: "main", sql: "SELECT 1" })
       return !now.isError

@@ -25,6 +25,11 @@ interface Made {
   readonly operations: ReadonlyArray<{ readonly id: string }>
 }
 
+interface Differences {
+  readonly only_in_branch: ReadonlyArray<string>
+  readonly only_in_other: ReadonlyArray<string>
+}
+
 interface Rows {
   readonly rows: ReadonlyArray<ReadonlyArray<unknown>>
   readonly command: string
@@ -104,10 +109,7 @@ describe.each(["http", "stdio"] as const)("an agent over %s", { timeout: hangGua
       { ...shop, ...here, table: "orders" }
     )
     assert.deepInclude(relations[0], { name: "orders", constraints: ["PRIMARY KEY (id)"] })
-    const { only_in_branch, only_in_other } = await agent.asked<Record<string, ReadonlyArray<string>>>(
-      "compare_schema",
-      { ...shop, ...here }
-    )
+    const { only_in_branch, only_in_other } = await agent.asked<Differences>("compare_schema", { ...shop, ...here })
     assert.include(only_in_branch, "table public.orders")
     assert.deepStrictEqual(only_in_other, [])
     const { plan } = await agent.asked<{ plan: ReadonlyArray<string> }>("explain_sql", {
