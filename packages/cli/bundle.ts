@@ -11,7 +11,7 @@ const source = import.meta.dirname
 
 /**
  * Finds the modules that every command loads: those that the program imports, but not later, for one command alone.
- * What a library imports later stays with the library.
+ * Later imports of a library stay with the library.
  */
 const loadedAlways = (program: string) => {
   const found = new Set([program])

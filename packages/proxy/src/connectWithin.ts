@@ -2,7 +2,7 @@
  * Connections of the proxy's own process, on behalf of a client whose address the process knows: the allowlist, the limits
  * and the audit refer to that client, as behind a load balancer.
  *
- * They enter by a listener on loopback. Each begins with a random token that this process has just made, because every
+ * Connections enter by a listener on loopback. Each begins with a random token that this process has just made, because every
  * user of the machine can reach the listener.
  */
 import { randomBytes } from "node:crypto"

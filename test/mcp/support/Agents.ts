@@ -11,7 +11,7 @@ import { baseEnvironment, emptyDirectory, ownAccount, programs } from "../../sup
 /** The result of a tool as tests read it. */
 export interface Told {
   readonly isError: boolean
-  /** What the model reads. */
+  /** The text that the model reads. */
   readonly text: string
   /** `data` of the structured content. */
   readonly data: Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-/** Who calls a tool: its client of the API, and how its connections to databases are made. */
+/** The caller of a tool: its client of the API, and how its connections to databases are made. */
 import type { NarthexCalls } from "@narthex/api"
 import { Context } from "effect"
 import type { Dial } from "../sql/dial.ts"
@@ -7,7 +7,7 @@ import type { Dial } from "../sql/dial.ts"
 export class Caller extends Context.Service<
   Caller,
   {
-    /** Its calls have the caller's credential. */
+    /** Sends the caller's credential with each call. */
     readonly client: NarthexCalls
     /** Equal for calls with the same credential, and says nothing about it. */
     readonly id: string

@@ -2,7 +2,7 @@
  * The database credentials with which statements run: minted by the API for the caller's key, one for each key, branch
  * and access, kept in memory and revoked when the server ends (docs/design/mcp.md).
  *
- * None is ever in a result, a refusal, the log or a span.
+ * No result, refusal, line of the log or span ever has a credential.
  *
  * Pitfall: sharing one between keys. The end of a key ends the credentials that it minted, and no others.
  */
@@ -37,6 +37,8 @@ interface Held {
 interface Slot {
   readonly lock: Semaphore.Semaphore
   held: Held | undefined
+  /** How many calls use it or wait for it. */
+  users: number
 }
 
 const lost = new Refused({
@@ -48,14 +50,22 @@ const lost = new Refused({
 const make = Effect.gen(function* () {
   const slots = new Map<string, Slot>()
 
-  const slotOf = Effect.fnUntraced(function* ({ id }: Place, access: Access) {
-    const now = yield* Clock.currentTimeMillis
-    for (const [name, { held }] of slots) if (held !== undefined && held.expires < now) slots.delete(name)
-    const name = `${(yield* Caller).id} ${id} ${access}`
-    const slot = slots.get(name) ?? { lock: Semaphore.makeUnsafe(1), held: undefined }
-    slots.set(name, slot)
-    return slot
-  })
+  /** Runs `work`, alone, with the slot of the caller. A slot without a credential is not kept. */
+  const inSlot = <A, E, R>({ id }: Place, access: Access, work: (slot: Slot) => Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      for (const [name, { held, users }] of slots)
+        if (users === 0 && held !== undefined && held.expires < now) slots.delete(name)
+      const name = `${(yield* Caller).id} ${id} ${access}`
+      const slot = slots.get(name) ?? { lock: Semaphore.makeUnsafe(1), held: undefined, users: 0 }
+      slots.set(name, slot)
+      slot.users += 1
+      const left = Effect.sync(() => {
+        slot.users -= 1
+        if (slot.users === 0 && slot.held === undefined) slots.delete(name)
+      })
+      return yield* Effect.ensuring(slot.lock.withPermit(work(slot)), left)
+    })
 
   const heldOf = Effect.fnUntraced(function* ({ id, project_id }: Place, { connection_uri, credential }: Minted) {
     const target = connection_uri === null ? Option.none<Target>() : targetOf(connection_uri)
@@ -96,18 +106,18 @@ const make = Effect.gen(function* () {
       () => mintOnce(place, access)
     )
 
-  /** The credential of a slot, minted if there is none that lasts. */
-  const credential = Effect.fnUntraced(function* (place: Place, access: Access) {
-    const slot = yield* slotOf(place, access)
-    return yield* slot.lock.withPermit(
+  /** The credential of a slot, minted if there is none that lasts. `gone`: one that the database does not know. */
+  const credential = (place: Place, access: Access, gone?: Held) =>
+    inSlot(place, access, (slot) =>
       Effect.gen(function* () {
         const now = yield* Clock.currentTimeMillis
+        if (slot.held === gone) slot.held = undefined
         if (slot.held !== undefined && slot.held.expires - now > reserve) return slot.held
-        slot.held = yield* mint(place, access)
-        return slot.held
+        const held = yield* mint(place, access)
+        slot.held = held
+        return held
       })
     )
-  })
 
   yield* Effect.addFinalizer(() =>
     Effect.forEach([...slots.values()], ({ held }) => held?.revoke ?? Effect.void, { concurrency: 8, discard: true })
@@ -118,18 +128,15 @@ const make = Effect.gen(function* () {
       const held = yield* credential(place, access)
       // The role may have ended since, by its key, its branch or a person: then another is minted, once.
       return yield* Effect.catchIf(work(held.target), isForgotten, () =>
-        Effect.gen(function* () {
-          const slot = yield* slotOf(place, access)
-          if (slot.held === held) slot.held = undefined
-          return yield* work((yield* credential(place, access)).target)
-        })
+        Effect.flatMap(credential(place, access, held), ({ target }) => work(target))
       )
     }),
-    keep: Effect.fnUntraced(function* (place, access, minted) {
-      const slot = yield* slotOf(place, access)
-      const held = yield* Effect.option(heldOf(place, minted))
-      slot.held = Option.getOrUndefined(held)
-    }),
+    keep: (place, access, minted) =>
+      inSlot(place, access, (slot) =>
+        Effect.map(Effect.option(heldOf(place, minted)), (held) => {
+          slot.held = Option.getOrUndefined(held)
+        })
+      ),
     uri: (place, access) =>
       Effect.gen(function* () {
         const params = { project_id: place.project_id, branch_id: place.id }

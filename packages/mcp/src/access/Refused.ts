@@ -5,7 +5,7 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   /** A code of the API's problems, a SQLSTATE, or a rule of docs/design/mcp.md. */
   rule: Schema.String,
   reason: Schema.String,
-  /** What the caller may do instead. */
+  /** The calls that the caller may make instead. */
   allowed: Schema.String
 }) {
   override get message() {

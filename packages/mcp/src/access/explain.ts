@@ -10,7 +10,7 @@ type CallFailure = AnyProblem | OtherProblem | HttpClientError.HttpClientError |
 
 const again = "repeat the call; nothing was changed that a repetition would change again."
 
-/** What may be done instead, by the code of the problem. */
+/** The way out, by the code of the problem. */
 const allowed: Readonly<Record<string, string>> = {
   capability_insufficient:
     "an agent key reads, makes sandboxes, changes those that agent keys made, and reads main. A read key reads alone. For main: propose_change.",

@@ -20,7 +20,7 @@ const late = new Refused({
   allowed: "a statement that ends within 30 seconds."
 })
 
-/** What a key without the right to write answers to minting. */
+/** The rules by which minting is refused to a key without the right to write. */
 const mayNotWrite = ["capability_insufficient", "role_insufficient"]
 
 export const makeRunSql = Effect.map(DatabaseCredentials, ({ using }) =>

@@ -7,7 +7,7 @@ import { network } from "../sql/dial.ts"
 import { description, registrations } from "./tools.ts"
 
 export interface StdioOptions {
-  /** Its calls have the key. */
+  /** Sends the key with each call. */
   readonly client: NarthexCalls
   /** The key in words, for refusals. */
   readonly key: string

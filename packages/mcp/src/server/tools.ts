@@ -41,7 +41,7 @@ const always = McpServer.toolkit(tools).pipe(Layer.provide(handlers))
 
 const secret = McpServer.toolkit(secretTools).pipe(Layer.provide(secretTools.toLayer(makeConnectionStringHandlers)))
 
-/** What a server offers. */
+/** The tools that a server offers. */
 export const registrations = (options: { readonly connection_strings: boolean }) =>
   (options.connection_strings ? Layer.merge(always, secret) : always).pipe(Layer.provide(DatabaseCredentials.layer))
 

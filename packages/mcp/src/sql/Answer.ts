@@ -1,4 +1,4 @@
-/** Collects the answer to a statement, within its limits. What does not fit is read and dropped. */
+/** Collects the answer to a statement, within its limits. Rows beyond them are read and dropped. */
 import type { DataRow, ErrorFields, RowDescription } from "@effect/sql-pg/PgProtocol"
 import { type Column, type Outcome, SqlRefused, type Statement } from "./statement.ts"
 import { typeName, valueOf } from "./values.ts"

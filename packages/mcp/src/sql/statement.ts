@@ -19,7 +19,7 @@ export interface Column {
 export interface Outcome {
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<ReadonlyArray<unknown>>
-  /** What Postgres calls the statement, with the number of rows that it changed: `UPDATE 3`. */
+  /** The command tag of Postgres, with the number of rows: `UPDATE 3`. */
   readonly command: string | null
   /** Which limit has cut the rows; `null`: none. */
   readonly truncated: "rows" | "bytes" | null

@@ -1,4 +1,4 @@
-/** What clients are told of a tool before they call it. They are hints: what a call may do is decided elsewhere. */
+/** Hints for clients, before they call a tool. The API and the database decide what a call may do. */
 import { Context } from "effect"
 import { Tool } from "effect/ai"
 

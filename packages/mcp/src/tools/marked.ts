@@ -1,5 +1,5 @@
 /**
- * The form of every result. What a database or another person wrote is inside `data`, as JSON; `notice` says what it is.
+ * The form of every result. Text of a database or of another person is inside `data`, as JSON; `notice` says what it is.
  * The text of a result is the same JSON, so that text in a row cannot end it.
  */
 import { Schema } from "effect"
