@@ -19,6 +19,8 @@ export default defineConfig({
       ...(long ? ["test/**/*.long.ts"] : []) // without a short form
     ],
     exclude: ["**/node_modules/**", "**/dist/**"],
+    // A dependency of this client has sources under the condition `source`, and Node strips no types below `node_modules`.
+    server: { deps: { inline: [/@modelcontextprotocol\/client/, /\/eventsource\//] } },
     globalSetup: ["test/harness/globalSetup.ts"],
     setupFiles: ["test/harness/setup.ts"],
     // Debian's `psql` is a Perl program, which complains on standard error about a LANG whose locale is not installed.

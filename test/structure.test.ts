@@ -24,7 +24,8 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   ],
   http: [...effect, "@narthex/core", "@narthex/api", "@effect/platform-node", "jose", ...node],
   proxy: [...effect, "@narthex/core", "@narthex/api", "node:"],
-  cli: [...effect, "@narthex/api", "jq-wasm/inline", ...node],
+  mcp: [...effect, "@narthex/api", "@effect/sql-pg/", "node:"],
+  cli: [...effect, "@narthex/api", "@narthex/mcp", "jq-wasm/inline", ...node],
   console: [
     ...effect,
     "@narthex/api",
@@ -74,8 +75,9 @@ const order: Record<string, ReadonlyArray<string>> = {
   proxy: [
     ...["networks", "wire", "scram", "outcomes", "allowlist", "control-plane"],
     ...["limits", "compute", "relay", "opening"],
-    ...["ProxyConfig.ts", "listen.ts", "makeProxy.ts", "Proxy.ts", "index.ts"]
+    ...["ProxyConfig.ts", "listen.ts", "connectWithin.ts", "makeProxy.ts", "Proxy.ts", "index.ts"]
   ],
+  mcp: ["sql", "access", "tools", "server", "index.ts"],
   api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "index.ts"],
   http: [
     ...["ClientAddress.ts", "privateFile.ts", "MasterSecret.ts", "masterSecretFile.ts"],
@@ -107,7 +109,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts", "processMetrics.ts"],
     ...["listeners.ts", "ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts"],
     ...["computeHome.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
-    ...["references.ts", "sumMetrics.ts", "proxyProcesses.ts", "proxy.ts", "platform.ts"],
+    ...["references.ts", "sumMetrics.ts", "proxyProcesses.ts", "proxy.ts", "mcp.ts", "platform.ts"],
     ...["announce.ts", "manner.ts", "run.ts", "controlPlaneAnswers.ts"],
     ...["regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts"],
     "index.ts"

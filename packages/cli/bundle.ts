@@ -1,17 +1,38 @@
 /**
- * `node packages/cli/bundle.ts`: bundles the command line without dependencies: `dist/narthex.cjs`, and `dist/jq.cjs`,
- * which `--jq` alone loads.
+ * `node packages/cli/bundle.ts`: bundles the command line without dependencies: `dist/narthex.cjs`, with
+ * `dist/jq.cjs`, which `--jq` alone loads, and `dist/mcp.cjs`, which `narthex mcp` alone loads.
  *
  * Types are checked by `npm run check`, not here.
  */
 import { join } from "node:path"
-import { build } from "rolldown"
+import { build, type Plugin } from "rolldown"
 
 const source = import.meta.dirname
 
+/**
+ * Finds the modules that every command loads: those that the program imports, but not later, for one command alone.
+ * Later imports of a library stay with the library.
+ */
+const loadedAlways = (program: string) => {
+  const found = new Set([program])
+  const plugin: Plugin = {
+    name: "loaded-always",
+    buildEnd() {
+      for (const id of found) {
+        const info = this.getModuleInfo(id)
+        const later = id.includes("node_modules") ? info?.dynamicallyImportedIds : []
+        for (const imported of [...(info?.importedIds ?? []), ...(later ?? [])]) found.add(imported)
+      }
+    }
+  }
+  return { plugin, has: (id: string) => found.has(id) }
+}
+
 /** Writes the bundle of a program to a folder, as `narthex.cjs`. */
 export const bundle = async (folder: string, program = join(source, "src", "main.ts")): Promise<void> => {
+  const always = loadedAlways(program)
   await build({
+    plugins: [always.plugin],
     input: { narthex: program },
     cwd: source,
     platform: "node",
@@ -24,8 +45,14 @@ export const bundle = async (folder: string, program = join(source, "src", "main
       format: "cjs",
       strict: true,
       entryFileNames: "[name].cjs",
-      chunkFileNames: "[name].cjs",
-      codeSplitting: { groups: [{ name: "jq", test: /jq-wasm/ }, { name: "narthex" }] },
+      // `jq-wasm/inline` is jq.
+      chunkFileNames: ({ name }) => (name === "inline" ? "jq.cjs" : "[name].cjs"),
+      codeSplitting: {
+        groups: [
+          { name: "narthex", test: always.has, priority: 1 },
+          { name: "mcp", test: /packages\/mcp\/src/ }
+        ]
+      },
       minify: true
     },
     logLevel: "warn"

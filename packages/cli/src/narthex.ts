@@ -13,6 +13,7 @@ import { invitation } from "./commands/invitations.ts"
 import { ipAllow } from "./commands/ipAllow.ts"
 import { login } from "./commands/login.ts"
 import { logout } from "./commands/logout.ts"
+import { mcp } from "./commands/mcp.ts"
 import { member } from "./commands/members.ts"
 import { open } from "./commands/open.ts"
 import { operation } from "./commands/operations.ts"
@@ -47,7 +48,7 @@ export const narthex = root.pipe(
       ]
     },
     { group: "People and keys", commands: [org, member, invitation, session, apiKey] },
-    { group: "More", commands: [open, rawApi, completion, help, version] }
+    { group: "More", commands: [mcp, open, rawApi, completion, help, version] }
   ]),
   withGlobalFlags
 )

@@ -1,5 +1,6 @@
 /**
- * The script of every page, together with `focus.js`, `times.js`, `live.js` and `palette.js`. Pages work without it.
+ * The script of every page, together with `focus.js`, `times.js`, `live.js`, `palette.js` and
+ * `proposal.js`. Pages work without it.
  *
  * No function takes markup as text, so the content security policy forbids every such call (docs/design/console.md
  * W20).

@@ -29,6 +29,7 @@ import { placeRoutes } from "./routes/placeRoutes.ts"
 import { projectListRoutes } from "./routes/projectListRoutes.tsx"
 import { projectRoutes } from "./routes/projectRoutes.tsx"
 import { projectSettingsRoutes } from "./routes/projectSettingsRoutes.tsx"
+import { proposalRoutes } from "./routes/proposalRoutes.tsx"
 import { regionRoutes } from "./routes/regionRoutes.tsx"
 import { sandboxRoutes } from "./routes/sandboxRoutes.tsx"
 import { signInRoutes } from "./routes/signInRoutes.tsx"
@@ -59,6 +60,7 @@ export const routes: ReadonlyArray<ConsoleRoute> = [
   ...projectSettingsRoutes,
   ...apiKeyRoutes,
   ...cliRoutes,
+  ...proposalRoutes,
   ...eventRoutes,
   ...themeRoutes,
   ...placeRoutes,

@@ -23,6 +23,8 @@ export interface ConsoleConfig {
   readonly api_client?: HttpClient.HttpClient | undefined
   /** The documentation of the API, as browsers reach it. Default: `/docs` of `api_url`. */
   readonly docs_url?: string
+  /** The MCP server of the platform, as agents reach it. Default: none. */
+  readonly mcp_url?: string | undefined
   /** The console's public URL. `https` turns on `Secure` cookies and HSTS. */
   readonly console_url: string
   /** Proves to the API that client addresses come from the console. With `null` none are reported. */

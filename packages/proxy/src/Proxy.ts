@@ -7,6 +7,7 @@
  */
 import type { AddressInfo } from "node:net"
 import { Context, Effect, Layer, type Scope } from "effect"
+import { type ConnectWithin, connectingWithin } from "./connectWithin.ts"
 import type { ControlPlane } from "./control-plane/ControlPlane.ts"
 import { type CannotListen, listen } from "./listen.ts"
 import { makeProxy } from "./makeProxy.ts"
@@ -34,6 +35,8 @@ export class Proxy extends Context.Service<
     readonly port: number
     /** The number of connections that are relayed. */
     readonly connections: Effect.Effect<number>
+    /** Connects from this process, on behalf of the client with this address. */
+    readonly connect: ConnectWithin
     /** Stops accepting and ends the sessions, as closing the layer does. Idempotent. */
     readonly drain: Effect.Effect<void>
   }
@@ -48,7 +51,8 @@ export const runProxy = (
 ): Effect.Effect<Proxy["Service"], ProxyError, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
     const proxy = yield* makeProxy(config)
-    const server = yield* listen(config, proxy.serve)
+    const server = yield* listen(config, (socket) => proxy.serve(socket))
+    const connect = yield* connectingWithin(proxy.serve)
     const drain = Effect.andThen(
       Effect.sync(() => void server.close()),
       proxy.drain
@@ -57,5 +61,5 @@ export const runProxy = (
     // `address()` is an `AddressInfo` for a TCP server that listens; it is a string only for pipes.
     const { address, port } = server.address() as AddressInfo
     yield* Effect.logInfo("the Postgres proxy is listening").pipe(Effect.annotateLogs({ host: address, port }))
-    return { host: address, port, connections: proxy.connections, drain }
+    return { host: address, port, connect, connections: proxy.connections, drain }
   })

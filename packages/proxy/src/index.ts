@@ -1,5 +1,6 @@
 /** The public surface of the proxy: re-exports only. */
 export type { Admitted } from "./allowlist/checkAllowlist.ts"
+export type { ConnectWithin } from "./connectWithin.ts"
 export * from "./control-plane/ControlPlane.ts"
 export * from "./control-plane/HttpControlPlane.ts"
 export { type ConnectionLimits, defaultConnectionLimits } from "./limits/ConnectionLimiter.ts"

@@ -33,8 +33,8 @@ import { Connections } from "./relay/Connections.ts"
 import { encodeFatal } from "./wire/ErrorResponse.ts"
 
 export interface ServingProxy {
-  /** Serves an accepted, paused socket. */
-  readonly serve: (socket: Socket) => void
+  /** Serves an accepted, paused socket. `behalf`: whom it is for, if this process itself has connected. */
+  readonly serve: (socket: Socket, behalf?: string) => void
   /** The number of connections that are relayed. */
   readonly connections: Effect.Effect<number>
   /** Ends the sessions: idle ones at once, others within `shutdown_grace`. Later connections are refused. */
@@ -100,9 +100,9 @@ export const makeProxy = (
     const { connections } = shared
 
     return {
-      serve: (socket) => {
+      serve: (socket, behalf) => {
         const slots = limiter.open()
-        if (slots !== undefined) return serveConnection(shared, socket, slots)
+        if (slots !== undefined) return serveConnection(shared, socket, slots, behalf)
         socket.destroy()
         countIn(context, "limit_connections")
       },

@@ -18,8 +18,9 @@ import { layerAdmin } from "./admin.ts"
 import { ClosingServer } from "./ClosingServer.ts"
 import { layerComputes } from "./computes.ts"
 import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
+import { layerMcp, mcpPath } from "./mcp.ts"
 import { storeMetrics } from "./processMetrics.ts"
-import { layerProxy, ProxyState } from "./proxy.ts"
+import { layerProxy, ProxyState, processesOf } from "./proxy.ts"
 import { layerReferences, type Tokens } from "./references.ts"
 import { type Settings, urlOf } from "./settings/Settings.ts"
 import type { layerStorage } from "./store.ts"
@@ -64,14 +65,20 @@ const OwnApi = Context.Reference<HttpClient.HttpClient | undefined>("@narthex/se
   defaultValue: () => undefined
 })
 
-const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, api_url: string) =>
+/** Whether agents have a door here: connections to databases are made by the proxy of the same process. */
+const servesMcp = ({ roles, settings }: Plan) =>
+  roles.includes("api") && roles.includes("proxy") && processesOf(settings) === 1
+
+const layerConsole = (plan: Plan, tokens: Tokens, api_url: string) =>
   Layer.unwrap(
     Effect.gen(function* () {
+      const { addresses, providers, settings } = plan
       const master = yield* MasterSecret
       return layerConsoleServer({
         api_url,
         api_client: yield* OwnApi,
         docs_url: `${addresses.api.url}/docs`,
+        mcp_url: servesMcp(plan) ? `${addresses.api.url}${mcpPath}` : undefined,
         console_url: addresses.console.url,
         console_token: tokens.console,
         cookie_key: master.key("console-cookie"),
@@ -83,9 +90,9 @@ const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, 
   ).pipe(
     Layer.provide(
       ConsoleListener.layer({
-        host: addresses.console.host,
-        port: addresses.console.port,
-        shutdown_grace: settings.shutdown_grace,
+        host: plan.addresses.console.host,
+        port: plan.addresses.console.port,
+        shutdown_grace: plan.settings.shutdown_grace,
         createServer: () => new ClosingServer()
       })
     )
@@ -141,7 +148,8 @@ export const layerPlatform = (plan: Plan) => {
         host: addresses.api.host,
         port: addresses.api.port,
         grace: settings.shutdown_grace,
-        createServer: () => new ClosingServer({ requestTimeout: 60_000 })
+        createServer: () => new ClosingServer({ requestTimeout: 60_000 }),
+        ...(servesMcp(plan) ? { routes: layerMcp(plan, tokens.console, proxy) } : {})
       })
       return when(wants("runner"), layerRunner).pipe(
         Layer.provideMerge(when(wants("proxy"), layerOwnProxy(plan, tokens, proxy))),

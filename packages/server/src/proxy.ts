@@ -3,7 +3,7 @@
  * (docs/design/proxy.md P47).
  */
 import { availableParallelism } from "node:os"
-import { HttpControlPlane, Proxy, type ProxyConfig, type ProxyError } from "@narthex/proxy"
+import { type ConnectWithin, HttpControlPlane, Proxy, type ProxyConfig, type ProxyError } from "@narthex/proxy"
 import { Effect, Layer, Redacted } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Addresses } from "./addresses.ts"
@@ -17,6 +17,8 @@ export class ProxyState {
   unready: Unready = Effect.undefined
   /** Adds those of the other processes to the metrics of this one. */
   metrics: Metrics = Effect.succeed
+  /** Connects to the proxy from its own process; `undefined`: it does not run here, or not yet. */
+  connect: ConnectWithin | undefined
 }
 
 /** Whether this process was started to share its port with others. */
@@ -33,9 +35,13 @@ export const layerProxy = (
   if (token === null) return Layer.empty
   const count = processesOf(settings)
   if (count === 1)
-    return Layer.provide(
-      Proxy.layer(configOf(addresses, settings, token)),
-      HttpControlPlane.layer({ api_client, api_url, token })
+    return Layer.effectDiscard(
+      Effect.map(Proxy, ({ connect }) => {
+        state.connect = connect
+      })
+    ).pipe(
+      Layer.provide(Proxy.layer(configOf(addresses, settings, token))),
+      Layer.provide(HttpControlPlane.layer({ api_client, api_url, token }))
     )
   const environment = {
     NARTHEX_PROXY_HOST: addresses.proxy.host,
@@ -55,7 +61,8 @@ export const layerProxy = (
   )
 }
 
-const processesOf = ({ proxy: { processes } }: Settings): number =>
+/** How many processes serve the connections. */
+export const processesOf = ({ proxy: { processes } }: Pick<Settings, "proxy">): number =>
   processes === "auto" ? availableParallelism() : processes
 
 const configOf = (

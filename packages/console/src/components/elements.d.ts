@@ -8,6 +8,8 @@ declare module "preact" {
       "local-time": HTMLAttributes<HTMLElement> & { readonly relative?: boolean }
       /** Copies the text of the element with the id `for`. */
       "copy-button": HTMLAttributes<HTMLElement> & { readonly for: string; readonly label: string }
+      /** Shows the proposal in the fragment of the address, else its first child. */
+      "agent-proposal": HTMLAttributes<HTMLElement>
       /** Follows the event stream at `src`; after an event it reloads the elements `regions` (ids) from `page`. */
       "live-region": HTMLAttributes<HTMLElement> & {
         readonly src: string

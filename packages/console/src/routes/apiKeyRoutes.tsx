@@ -1,16 +1,19 @@
 /** API keys: list, create, the page of one, rotate, revoke. */
 import { CreateApiKey, parseApiKeyId, parseProjectId, RotateApiKey } from "@narthex/api"
 import { Effect, Option, Redacted } from "effect"
+import type { ComponentChildren } from "preact"
 import { ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { FieldError } from "../components/ErrorSummary.tsx"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
 import { type Asked, inOrganization, inOrganizationReading, type Visit } from "../requests/Visit.ts"
+import { AgentClients } from "../views/AgentClients.tsx"
 import { ApiKeyPage } from "../views/ApiKey.tsx"
 import { ApiKeysPage, scopeName } from "../views/ApiKeys.tsx"
-import { emptyKeyDraft, type KeyDraft, NewApiKeyPage } from "../views/NewApiKey.tsx"
+import { agentKeyDraft, emptyKeyDraft, type KeyDraft, NewApiKeyPage } from "../views/NewApiKey.tsx"
 import { SecretPage } from "../views/Secret.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
@@ -60,9 +63,11 @@ const draftIn = (text: (name: string) => string): KeyDraft => ({
   expires_in_days: text("expires_in_days")
 })
 
-/** The draft in the address, where a choice of the scope leaves it. */
-const draftOf = ({ query }: Visit): KeyDraft =>
-  query.has("scope") ? draftIn((name) => query.get(name) ?? "") : emptyKeyDraft
+/** The draft in the address, where a choice of the scope leaves it. `?for=agent` begins with the values for an agent. */
+const draftOf = ({ query }: Visit): KeyDraft => {
+  if (query.has("scope")) return draftIn((name) => query.get(name) ?? "")
+  return query.get("for") === "agent" ? agentKeyDraft : emptyKeyDraft
+}
 
 /** The project of a scope of the form; `undefined`: the scope is the organization. */
 const projectIn = (scope: string) =>
@@ -123,7 +128,13 @@ const correctable = refusedWith(
   "idempotency_in_progress"
 )
 
-const secretPage = (visit: Visit, title: string, secret: Redacted.Redacted | null, explanation: string) =>
+const secretPage = (
+  visit: Visit,
+  title: string,
+  secret: Redacted.Redacted | null,
+  explanation: string,
+  more?: ComponentChildren
+) =>
   page(
     <SecretPage
       frame={visit.frame}
@@ -132,8 +143,17 @@ const secretPage = (visit: Visit, title: string, secret: Redacted.Redacted | nul
       name="Secret"
       secret={secret === null ? null : Redacted.value(secret)}
       explanation={explanation}
+      more={more}
       back={{ href: `${visit.home}/api-keys`, label: "Back to API keys" }}
     />
+  )
+
+/** How clients of agents use the key. The documentation is where browsers, and so agents, reach the API. */
+const agentClients = (secret: Redacted.Redacted | null) =>
+  Effect.map(ConsoleSettings, ({ docs_url, mcp_url = null }) =>
+    secret === null ? undefined : (
+      <AgentClients secret={Redacted.value(secret)} api_url={docs_url.replace(/\/docs$/, "")} mcp_url={mcp_url} />
+    )
   )
 
 const create = inOrganization((visit) =>
@@ -149,7 +169,8 @@ const create = inOrganization((visit) =>
         ...(draft.expires_in_days === "" ? {} : { expires_in_days: wholeNumber(draft.expires_in_days) })
       })
       const { secret } = yield* callOnce(form)(calling((api) => api.apiKeys.create({ payload: body })))
-      return secretPage(visit, "API key created", secret, `Store the secret of the key ${draft.name} now.`)
+      const clients = draft.capability === "agent" ? yield* agentClients(secret) : undefined
+      return secretPage(visit, "API key created", secret, `Store the secret of the key ${draft.name} now.`, clients)
     }).pipe(
       Effect.catchIf(correctable, (refusal) => newPage(visit, { status: refusal.status, draft, ...errorsIn(refusal) }))
     )

@@ -38,9 +38,14 @@ export const ApiKeysPage = ({ api_keys, frame, next_cursor, notice, projects }: 
       notice={notice}
       lead={<span>A key acts as the person who created it, within its capability and scope.</span>}
       actions={
-        <a class="button primary" href={`${here}/new`}>
-          Create API key
-        </a>
+        <>
+          <a class="button" href={`${here}/new?for=agent`}>
+            Connect an agent
+          </a>
+          <a class="button primary" href={`${here}/new`}>
+            Create API key
+          </a>
+        </>
       }
     >
       <Card id="keys">

@@ -26,6 +26,15 @@ export const emptyKeyDraft: KeyDraft = {
   expires_in_days: "90"
 }
 
+/** The first values for the key of an agent. */
+export const agentKeyDraft: KeyDraft = {
+  name: "agent",
+  capability: "agent",
+  scope: "organization",
+  branch: "",
+  expires_in_days: "30"
+}
+
 /** The lifetimes that the form offers; `""`: the key does not expire. */
 const lifetimes = [
   { value: "7", label: "7 days" },

@@ -2,6 +2,7 @@
  * The page that shows a new secret once (docs/design/console.md W15). It is the direct answer to the form, because a
  * redirect would have to store the secret. It is not cached, and a reload shows the page without the secret.
  */
+import type { ComponentChildren } from "preact"
 import { Notice } from "../components/Notice.tsx"
 import type { Frame, Section } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
@@ -15,10 +16,12 @@ export interface SecretPageProps {
   /** `null` when the form was already sent: the API returns the secret only once. */
   readonly secret: string | null
   readonly explanation: string
+  /** How the secret is used, below it. */
+  readonly more?: ComponentChildren
   readonly back: { readonly href: string; readonly label: string }
 }
 
-export const SecretPage = ({ back, explanation, frame, name, secret, section, title }: SecretPageProps) => (
+export const SecretPage = ({ back, explanation, frame, more, name, secret, section, title }: SecretPageProps) => (
   <Page title={title} frame={frame} section={section} narrow>
     {secret === null ? (
       <Notice tone="busy" focused>
@@ -40,6 +43,7 @@ export const SecretPage = ({ back, explanation, frame, name, secret, section, ti
             <copy-button for="secret" label={`Copy the ${name.toLowerCase()}`} />
           </p>
         </div>
+        {more}
       </>
     )}
     <p class="actions">

@@ -66,10 +66,10 @@ const stylesheets = [
 ]
 
 /**
- * One module of six files. The later ones may use the names of the earlier ones, and `live` reads the markup before
+ * One module of seven files. The later ones may use the names of the earlier ones, and `live` reads the markup before
  * those after it change it.
  */
-const scripts = ["focus", "live", "choices", "times", "palette", "console"]
+const scripts = ["focus", "live", "choices", "times", "palette", "proposal", "console"]
 
 /** Every page needs them, so a missing file stops the process at its start. */
 const [font, icon, script, ...styles] = await Promise.all([

@@ -22,6 +22,8 @@ export interface ListenOptions {
   readonly grace: Duration.Duration
   /** Makes the Node server. Default: plain HTTP/1.1; others are those of `node:https` and `node:http2`. */
   readonly createServer?: () => Server | Http2Server | Http2SecureServer
+  /** Further routes on the same listener, with the same conventions. Default: none. */
+  readonly routes?: Layer.Layer<never, never, DirectApi | HttpRouter.HttpRouter>
 }
 
 /** Idle connections outlive those of load balancers, and a peer that left without a word is noticed. */
@@ -55,7 +57,7 @@ const listener = ({
   NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: grace })
 
 const serving = (options: ListenOptions) =>
-  HttpRouter.serve(Layer.provideMerge(DirectApi.layer, ApiRoutes), {
+  HttpRouter.serve(Layer.provideMerge(options.routes ?? Layer.empty, Layer.provideMerge(DirectApi.layer, ApiRoutes)), {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: strictRouting

@@ -68,20 +68,24 @@ export const detailOf = (code: string) =>
 const challenge = (code: string) =>
   code === "unauthenticated" ? 'Bearer realm="narthex"' : 'Bearer realm="narthex", error="invalid_token"'
 
+/** Whether the body of a refusal is that of another protocol on the same listener, as JSON-RPC. */
+const isForeign = ({ body }: HttpServerResponse.HttpServerResponse) =>
+  body._tag === "Uint8Array" && body.contentType === "application/json"
+
 /** A refusal with the request id in its body and the headers of its status. */
 export const completed = (
   response: HttpServerResponse.HttpServerResponse,
   request_id: string,
   allow: ReadonlyArray<string>
 ) => {
-  if (response.status < 400) return response
+  if (response.status < 400 || isForeign(response)) return response
   const problem = problemOf(response)
   const wait = problem.retry_after_ms
   const { "content-length": _length, "content-type": _type, ...kept } = response.headers
   const headers = {
     ...kept,
     ...(response.status === 401 ? { "www-authenticate": challenge(problem.code) } : {}),
-    ...(response.status === 405 ? { allow: allow.join(", ") } : {}),
+    ...(response.status === 405 && allow.length > 0 ? { allow: allow.join(", ") } : {}),
     ...(wait === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(wait / 1000))) })
   }
   // One order of members, so that equal refusals are equal byte for byte.
@@ -184,10 +188,12 @@ export const HttpConventions = HttpRouter.middleware(
         const answer =
           early === undefined
             ? Effect.catchCause(
-                Effect.flatMap(withoutNeedlessType(transport, request), (plain) =>
-                  Effect.updateContext(handler, (context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
-                    ofRequest(context, plain, requester, request_id)
-                  )
+                Effect.flatMap(
+                  allow.length === 0 ? Effect.succeed(request) : withoutNeedlessType(transport, request),
+                  (plain) =>
+                    Effect.updateContext(handler, (context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
+                      ofRequest(context, plain, requester, request_id)
+                    )
                 ),
                 answerCause
               )

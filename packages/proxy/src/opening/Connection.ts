@@ -38,13 +38,13 @@ import type { SharedState } from "./SharedState.ts"
 
 /**
  * Serves an accepted, paused socket. `shared.connections` counts the connection until it is closed. Its slots are closed
- * with it.
+ * with it. `behalf`: the address of the client for which this process itself has connected.
  */
-export const serveConnection = (shared: SharedState, socket: Socket, slots: HeldSlots) => {
+export const serveConnection = (shared: SharedState, socket: Socket, slots: HeldSlots, behalf?: string) => {
   const client = new OpeningConnection(shared, socket, slots)
   const { draining } = shared.connections
   if (draining !== undefined) return client.end(draining)
-  return accept(client, (peer) =>
+  return accept(client, behalf, (peer) =>
     handshake(client, shared.tls, (request) =>
       request._tag === "CancelRequest" ? cancel(client, peer, request.key) : reach(client, peer, request)
     )
@@ -54,16 +54,16 @@ export const serveConnection = (shared: SharedState, socket: Socket, slots: Held
 const left = new Hangup({ event: "client_left" })
 
 /** ACCEPT: the address of the peer, and the limits of its connections and attempts. */
-const accept = (client: OpeningConnection, then: (peer: Address) => void) => {
+const accept = (client: OpeningConnection, behalf: string | undefined, then: (peer: Address) => void) => {
   const { slots, shared, socket } = client
-  const direct = parsePeer(socket.remoteAddress ?? "")
+  const direct = parsePeer(behalf ?? socket.remoteAddress ?? "")
   if (direct === undefined) return client.end(left)
   const counted = (peer: Address) => {
     if (!slots.handshake(peer, client.drop)) return client.end(new Hangup({ event: "limit_handshakes" }))
     countIn(shared.context, "accepted")
     return then(peer)
   }
-  if (!shared.trusted(direct)) return counted(direct)
+  if (behalf !== undefined || !shared.trusted(direct)) return counted(direct)
   return read(client, takeProxyHeader, (header) => {
     if (header._tag === "Refused") return client.end(new Hangup({ event: "proxy_header_refused" }))
     return counted(header._tag === "Local" ? direct : header.source)
