@@ -199,5 +199,6 @@ const released = {
   "0009_operations": "a432c72b843897dac0f7da9c199b0569",
   "0010_quotas": "c26c8700c4ed09a04911060ba28b646f",
   "0011_allowlist": "a35510a6e4a21a2a63c22785f38e4f36",
-  "0012_cli_login": "30970a5a47a2424a7fcb75d3340e7b49"
+  "0012_cli_login": "30970a5a47a2424a7fcb75d3340e7b49",
+  "0014_audit": "1c4a110b84b8546987dac1d3d66d715d"
 }

@@ -9,6 +9,7 @@ import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { problemCatalog } from "../problems/problemCatalog.ts"
 import {
+  AlsoAs,
   Answer,
   endsSomething,
   LocatedAt,
@@ -35,6 +36,7 @@ const factsOf = (endpoint: HttpApiEndpoint.Top) => {
   return {
     policy,
     answer: Context.get(annotations, Answer),
+    alsoAs: Context.get(annotations, AlsoAs),
     raise: Context.get(annotations, RaisedBy),
     limit: limitOf(endpoint),
     ends: endsSomething(endpoint),
@@ -139,6 +141,7 @@ const success = (schemas: Json, id: string, status: string, response: Json, fact
     ...(facts.located && status === "201" ? ["Location"] : []),
     ...(facts.replayed ? ["Idempotent-Replayed"] : []),
     ...(facts.cursor ? ["Events-Cursor"] : []),
+    ...(facts.alsoAs.length === 0 ? [] : ["Link"]),
     ...(facts.limit === undefined ? [] : ["RateLimit-Policy", "RateLimit"])
   ]
   const content = membersOf(response["content"]).map(([type, media]) => {
@@ -150,9 +153,13 @@ const success = (schemas: Json, id: string, status: string, response: Json, fact
   return {
     description,
     ...headersOf(names),
-    ...(content.length === 0 ? {} : { content: Object.fromEntries(content) })
+    ...(content.length === 0 ? {} : { content: Object.fromEntries([...content, ...facts.alsoAs.map(fileOf)]) })
   }
 }
+
+/** The answer as a file of this type. */
+const fileOf = (type: string) =>
+  [type, { schema: { type: "string", description: "The same page as a file." } }] as const
 
 const frame =
   'id: 01M80M4CEC9X5B7D1F3H5J7K9M\nevent: operation.updated.v1\ndata: {"id":"01M80M4CEC9X5B7D1F3H5J7K9M", …}\n\n'
