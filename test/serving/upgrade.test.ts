@@ -137,8 +137,11 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
       for (const [name, rows] of before) assert.lengthOf(rows, 1, name)
 
       const ran = yield* upgradedByTwo(url)
-      assert.deepStrictEqual([...ran, yield* upgraded(url)], [[], [], []])
-      assert.deepStrictEqual(yield* contents(url), kept(before))
+      // Those of the first release are recognized. Each later one runs once.
+      const later = migrations.slice(12).map(({ name }) => name)
+      assert.deepStrictEqual([ran.flat(), yield* upgraded(url)], [later, []])
+      const after = [...(yield* contents(url))].filter(([name]) => before.has(name))
+      assert.deepStrictEqual(new Map(after), kept(before))
       const all = [...recorded, ...migrations.map(({ name }) => ({ name }))]
       assert.sameDeepMembers([...(yield* admin(records, url))], all)
 
