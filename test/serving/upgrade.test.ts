@@ -137,7 +137,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
       for (const [name, rows] of before) assert.lengthOf(rows, 1, name)
 
       const ran = yield* upgradedByTwo(url)
-      // Those of the first release are recognized. Each later one runs once.
+      // Migrations of the first release are recognized. A later migration runs once.
       const later = migrations.slice(12).map(({ name }) => name)
       assert.deepStrictEqual([ran.flat(), yield* upgraded(url)], [later, []])
       const after = [...(yield* contents(url))].filter(([name]) => before.has(name))

@@ -43,6 +43,6 @@ export class AuditApi extends HttpApiGroup.make("audit")
   .annotateMerge(
     OpenApi.annotations({
       title: "Audit log",
-      description: "What people, keys and the operator did, for owners and admins."
+      description: "Acts of people, API keys and the operator, for owners and admins."
     })
   ) {}

@@ -3,25 +3,8 @@ import { assert, layer } from "@effect/vitest"
 import { layerMemoryPorts } from "@narthex/core"
 import { Effect } from "effect"
 import { apiOver, consoleToken } from "../support/apiOver.ts"
-import { arrive, branch, type Caller, founder, joined, key, project } from "../support/story.ts"
-
-export interface Entry {
-  readonly id: string
-  readonly org_id: string
-  readonly action: string
-  readonly outcome: string
-  readonly actor: { type: string; id: string | null; name: string | null; user: { id: string } | null }
-  readonly targets: ReadonlyArray<{ type: string; id: string; name: string | null }>
-  readonly context: { location: string | null; user_agent: string | null; request_id: string | null }
-  readonly metadata: Readonly<Record<string, string>>
-}
-
-/** The entries of the caller's organization that fit the query, newest first. */
-export const entries = Effect.fnUntraced(function* (who: Caller, query = "") {
-  const answer = yield* who.call("GET", `/v1/orgs/${who.org_id}/audit${query}`)
-  assert.strictEqual(answer.status, 200, answer.text)
-  return answer.body.entries as ReadonlyArray<Entry>
-})
+import { arrive, branch, founder, joined, key, project } from "../support/story.ts"
+import { type Entry, entries } from "./entriesOf.ts"
 
 const actionsOf = (all: ReadonlyArray<Entry>) => all.map(({ action }) => action)
 

@@ -4,7 +4,7 @@ import { layerMemoryPorts } from "@narthex/core"
 import { Effect } from "effect"
 import { apiOver } from "../support/apiOver.ts"
 import { arrive, founder, joined, key, refused } from "../support/story.ts"
-import { entries } from "./entries.test.ts"
+import { entries } from "./entriesOf.ts"
 
 layer(apiOver(layerMemoryPorts), { excludeTestServices: true })("the list of the audit log", (it) => {
   it.effect("an entry is listed if all filters fit; an unknown value is an empty list", () =>

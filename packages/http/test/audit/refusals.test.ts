@@ -4,7 +4,7 @@ import { auditedRefusals, layerMemoryPorts } from "@narthex/core"
 import { Duration, Effect } from "effect"
 import { Ahead, apiOver } from "../support/apiOver.ts"
 import { arrive, founder, joined, key, project, refused } from "../support/story.ts"
-import { entries } from "./entries.test.ts"
+import { entries } from "./entriesOf.ts"
 
 layer(apiOver(layerMemoryPorts), { excludeTestServices: true })("refusals in the audit log", (it) => {
   it.effect("a refused attempt on members, roles, keys and the organization leaves an entry", () =>

@@ -1,5 +1,6 @@
 /**
- * What the entries of a successful call say wrong (docs/design/audit.md U1, U2): a change leaves exactly one, a read none.
+ * The check of the entries that a successful call left (docs/design/audit.md U1, U2): a change leaves exactly one, a read
+ * none.
  */
 import { Api, AuditedAs } from "@narthex/api"
 import { type AuditAction, AuditLog, OrgId } from "@narthex/core"

@@ -208,7 +208,7 @@ export type OwnInvitationsCalls = {
   readonly decline: Method<"ownInvitations", "decline", void>
 }
 
-/** What people, keys and the operator did, for owners and admins. */
+/** Acts of people, API keys and the operator, for owners and admins. */
 export type AuditCalls = {
   /** List the audit log. */
   readonly list: Method<"audit", "list", Answers.AuditListAnswer>
@@ -285,7 +285,7 @@ export type Client = {
   readonly invitations: InvitationsCalls
   /** Organizations that invite the caller. */
   readonly ownInvitations: OwnInvitationsCalls
-  /** What people, keys and the operator did, for owners and admins. */
+  /** Acts of people, API keys and the operator, for owners and admins. */
   readonly audit: AuditCalls
   /**
    * Server-sent events and their history. A program that embeds the control plane may publish types of its own, with

@@ -1,6 +1,6 @@
 /**
- * What a service knows of the running act that neither its path nor its answer says: the organization that its entry
- * belongs to, and names of objects. Where no act runs, nothing is noted.
+ * Facts about the running act that a service knows and that neither its path nor its answer says: the organization that
+ * its entry belongs to, and names of objects. Where no act runs, nothing is noted.
  */
 import { Context, Effect } from "effect"
 import type { OrgId } from "../../Ids.ts"
