@@ -157,9 +157,17 @@ const success = (schemas: Json, id: string, status: string, response: Json, fact
   }
 }
 
+/** The begin of a file of each type. */
+const fileExamples: Readonly<Record<string, string>> = {
+  "text/csv": "occurred_at,action,outcome,…\r\n2026-11-23T09:30:00.000Z,project.created,done,…\r\n",
+  "application/x-ndjson": '{"id":"01980f43-4a00-7f32-9c7d-5e6f7a8b9c0d","action":"project.created", …}\n'
+}
+
 /** The answer as a file of this type. */
-const fileOf = (type: string) =>
-  [type, { schema: { type: "string", description: "The same page as a file." } }] as const
+const fileOf = (type: string): readonly [string, Json] => {
+  const schema: Json = { type: "string", description: "The same page as a file." }
+  return [type, { schema, example: fileExamples[type] ?? "" }]
+}
 
 const frame =
   'id: 01M80M4CEC9X5B7D1F3H5J7K9M\nevent: operation.updated.v1\ndata: {"id":"01M80M4CEC9X5B7D1F3H5J7K9M", …}\n\n'

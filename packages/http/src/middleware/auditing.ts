@@ -130,7 +130,10 @@ export const audited = <E, R>(
   found: Found,
   handler: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 ) => {
-  const recorded = during(caller, action, handler, (response) => partsOf(action, params, found, response)).pipe(
+  // The framework answers a body of another type itself, without a failure.
+  const parts = (response: HttpServerResponse.HttpServerResponse) =>
+    response.status < 400 ? partsOf(action, params, found, response) : undefined
+  const recorded = during(caller, action, handler, parts).pipe(
     // The transaction itself failed, or the work after it. The handler's own failures are problems already.
     Effect.catchIf(isOfTransaction, (error) => problems(Effect.fail(error)))
   )

@@ -73,6 +73,9 @@ layer(apiOver(layerMemoryPorts), { excludeTestServices: true })("entries of the 
       const before = yield* entries(who)
       yield* who.call("POST", "/v1/projects", { body: { name: "" } })
       yield* who.call("POST", "/v1/projects", { raw: "{" })
+      const text = { raw: "x", headers: { "content-type": "text/plain" } }
+      assert.strictEqual((yield* who.call("POST", "/v1/projects", text)).status, 415)
+      assert.strictEqual((yield* who.call("POST", "/v1/projects", { raw: "x".repeat(70_000) })).status, 413)
       yield* who.call("DELETE", `/v1/projects/prj-unknown`)
       yield* who.call("DELETE", `/v1/orgs/${who.org_id}`)
       assert.deepStrictEqual(yield* entries(who), before)

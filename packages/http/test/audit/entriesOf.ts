@@ -17,6 +17,7 @@ export interface Entry {
   readonly targets: ReadonlyArray<{ type: string; id: string; name: string | null }>
   readonly context: { location: string | null; user_agent: string | null; request_id: string | null }
   readonly metadata: Readonly<Record<string, string>>
+  readonly version: number
 }
 
 /** The entries of the caller's organization that fit the query, newest first. */

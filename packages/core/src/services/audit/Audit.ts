@@ -39,12 +39,15 @@ export const actorOf = (caller: AnyCaller): AuditActor =>
 export class Audit extends Context.Service<
   Audit,
   {
-    /** Runs `work` and adds the entry of its act, as one commit. Work that fails leaves no entry. */
+    /**
+     * Runs `work` and adds the entry of its act, as one commit. Work that fails leaves no entry, and neither does a
+     * result without parts.
+     */
     readonly during: <A, E, R>(
       caller: AnyCaller,
       action: AuditAction,
       work: Effect.Effect<A, E, R>,
-      parts: (result: A) => ActParts
+      parts: (result: A) => ActParts | undefined
     ) => Effect.Effect<A, E | StorageError, R>
     /**
      * Adds the entry of a refused act of a member, unless the person has left as many as the log takes. It never
@@ -72,7 +75,9 @@ export class Audit extends Context.Service<
           Effect.suspend(() => {
             const facts: ActFacts = { org_id: caller.org_id, names: new Map() }
             return Effect.tap(Effect.provideService(work, RunningAct, facts), (result) => {
-              const { metadata = {}, targets = [] } = parts(result)
+              const told = parts(result)
+              if (told === undefined) return Effect.void
+              const { metadata = {}, targets = [] } = told
               const named = targets.map((it) => ({ ...it, name: it.name ?? facts.names.get(it.id) ?? null }))
               return note({ org_id: facts.org_id, action, actor: actorOf(caller), targets: named, metadata })
             })
