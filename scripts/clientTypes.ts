@@ -15,6 +15,7 @@ interface DocumentedSchema {
   readonly properties?: Readonly<Record<string, DocumentedSchema>>
   readonly required?: ReadonlyArray<string>
   readonly description?: string
+  readonly additionalProperties?: { readonly type?: string }
 }
 
 interface DocumentedCall {
@@ -92,7 +93,7 @@ class ObjectTypes {
 
   /** The type of a schema that `name` would be the name of. */
   typeOf(name: string, { description = "", ...schema }: DocumentedSchema): string {
-    const { $ref, anyOf, enum: literals, items, properties, type } = schema
+    const { $ref, additionalProperties, anyOf, enum: literals, items, properties, type } = schema
     if ($ref !== undefined) return this.named($ref.split("/").at(-1) ?? "")
     if (anyOf !== undefined) {
       const types = [
@@ -104,7 +105,8 @@ class ObjectTypes {
     if (literals !== undefined) return literals.map((literal) => JSON.stringify(literal)).join(" | ")
     if (items !== undefined) return `ReadonlyArray<${this.typeOf(name, { description, ...items })}>`
     if (properties !== undefined) return this.anonymous(name, { ...schema, description })
-    if (type === "object") return "Readonly<Record<string, Schema.Json>>"
+    if (type === "object")
+      return `Readonly<Record<string, ${additionalProperties?.type === "string" ? "string" : "Schema.Json"}>>`
     return type === "integer" ? "number" : (type ?? "unknown")
   }
 
@@ -145,6 +147,14 @@ class ObjectTypes {
   }
 }
 
+const json = "application/json"
+
+/** The forms of an answer. A client asks for JSON where there are others. */
+const mediaOf = <A>(content: Readonly<Record<string, A>>) => {
+  const all = Object.entries(content)
+  return Object.hasOwn(content, json) ? all.filter(([media]) => media === json) : all
+}
+
 const typesOf = () => {
   // The document is JSON, of which these members are read.
   const document = openApiDocument() as unknown as {
@@ -160,8 +170,8 @@ const typesOf = () => {
     const answers = Object.entries(call.responses)
       .filter(([status]) => status < "300")
       .flatMap(([, { content = {}, description }]) =>
-        Object.entries(content).map(([media, { schema }]) =>
-          media === "application/json"
+        mediaOf(content).map(([media, { schema }]) =>
+          media === json
             ? objects.typeOf(`${pascal(call.operationId)}Answer`, { description, ...schema })
             : "ReadableStream<Uint8Array>"
         )

@@ -59,17 +59,17 @@ const order: Record<string, ReadonlyArray<string>> = {
   core: [
     ...["Entropy.ts", "Ids.ts", "means.ts", "StorageError.ts", "becauseOf.ts", "requestSpan.ts"],
     ...["Refusals.ts", "Page.ts", "Digest.ts", "records/memory"],
-    ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"].map(record),
+    ...["accounts", "audit", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"].map(record),
     ...["operations", "computes", "allowlist", "cli-login", "quotas", "overviews", "access", "purge"].map(record),
     ...["Transaction.ts", "rules", "services/events/ring", "services/events/streams"],
-    ...["regions", "operations", "quotas", "allowlist", "access", "own-events"].map(service),
+    ...["audit", "regions", "operations", "quotas", "allowlist", "access", "own-events"].map(service),
     ...["sign-in", "keys", "cli-login", "organizations", "overviews", "projects", "proxy-requests"].map(service),
     ...["runner", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
   ],
   postgres: [
     ...["migrations", "driver", "host", "database", "adopt.ts", "migrate.ts"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
-    ...["operations", "quotas", "allowlist", "access", "overviews", "cli-login", "purge"],
+    ...["audit", "operations", "quotas", "allowlist", "access", "overviews", "cli-login", "purge"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: [
@@ -78,7 +78,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["ProxyConfig.ts", "listen.ts", "connectWithin.ts", "makeProxy.ts", "Proxy.ts", "index.ts"]
   ],
   mcp: ["sql", "access", "tools", "server", "index.ts"],
-  api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "index.ts"],
+  api: ["problems", "schemas", "audit", "rules", "groups", "Api.ts", "openapi", "client", "index.ts"],
   http: [
     ...["ClientAddress.ts", "privateFile.ts", "MasterSecret.ts", "masterSecretFile.ts"],
     ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport"],
@@ -111,7 +111,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["computeHome.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
     ...["references.ts", "sumMetrics.ts", "proxyProcesses.ts", "proxy.ts", "mcp.ts", "platform.ts"],
     ...["announce.ts", "manner.ts", "run.ts", "controlPlaneAnswers.ts"],
-    ...["regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts"],
+    ...["operatorAudit.ts", "regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts"],
     "index.ts"
   ]
 }

@@ -59,7 +59,15 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
           .split("\n\n")[0]
           ?.match(/^ {2}(?:-\w, | {4})?[\w-]+/gm)
           ?.map((term) => term.trim().replace(/^-\w, /, ""))
-      assert.deepStrictEqual(section("COMMANDS"), ["accounts", "regions", "quotas", "keys", "settings", "migrate"])
+      assert.deepStrictEqual(section("COMMANDS"), [
+        "accounts",
+        "regions",
+        "quotas",
+        "audit",
+        "keys",
+        "settings",
+        "migrate"
+      ])
       assert.deepStrictEqual(section("GLOBAL FLAGS"), ["--help", "--version", "--log-level"])
     })
   )
@@ -204,6 +212,9 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     Effect.gen(function* () {
       const { code, lines } = yield* operated("default", "eu")
       assert.deepStrictEqual([code, lines], [0, ["Region eu is the default."]])
+      const { environment } = yield* Serving
+      const [, entry] = (yield* operate(environment, "audit", "list", "--limit", "1")).lines
+      assert.match(entry ?? "", /Z +region\.made_default +done +operator +eu +\S+$/)
       assert.deepStrictEqual((yield* list).slice(1), [
         ["local", "local", "active", "no", "-"],
         ["near", "near", "active", "no", "-"],

@@ -95,6 +95,29 @@ layer(Api.layer, { excludeTestServices: true })("operator commands on the store 
     })
   )
 
+  it.effect("`audit list` shows what the operator did to an account, and how to list the entries before", () =>
+    Effect.gen(function* () {
+      const mary = yield* entered("mary@example.com")
+      yield* operated("accounts", "enable", mary.user)
+      yield* operated("accounts", "disable", mary.user)
+      const { lines } = yield* operated("audit", "list", "--organization", mary.user)
+      assert.deepStrictEqual(
+        lines.map((line) => line.split(/ {2,}/).slice(1, 5)),
+        [
+          ["ACTION", "OUTCOME", "ACTOR", "TARGET"],
+          ["account.disabled", "done", "operator", "mary@example.com"],
+          ["account.enabled", "done", "operator", "mary@example.com"],
+          ["session.created", "done", "mary@example.com", lines[3]?.split(/ {2,}/)[4] ?? ""]
+        ]
+      )
+      const page = yield* operated("audit", "list", "--organization", mary.user, "--limit", "1")
+      assert.match(page.notes[0] ?? "", /^There are more entries\. List them with --before \S+\.$/)
+      const unknown = yield* operated("audit", "list", "--organization", "org_none")
+      assert.deepStrictEqual([unknown.code, unknown.lines], [1, []])
+      assert.include(unknown.refusal, 'There is no organization "org_none".')
+    })
+  )
+
   it.effect("`accounts` takes an address in any case instead of an id", () =>
     Effect.gen(function* () {
       const hedy = yield* entered("hedy@example.com")

@@ -50,6 +50,8 @@ export const operations: Readonly<Record<string, Surface>> = {
     page: none("Services that verify session tokens call it.")
   },
 
+  "audit.list": { command: "audit list", page: "GET /orgs/:org_id/settings/audit" },
+
   "apiKeys.list": { command: "api-key list", page: "GET /orgs/:org_id/api-keys" },
   "apiKeys.listBare": { command: spelling, page: spelling },
   "apiKeys.create": { command: "api-key create", page: "POST /orgs/:org_id/api-keys" },

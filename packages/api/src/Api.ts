@@ -5,6 +5,7 @@
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { ApiKeysApi, CredentialsApi } from "./groups/ApiKeysApi.ts"
+import { AuditApi } from "./groups/AuditApi.ts"
 import { AuthApi } from "./groups/AuthApi.ts"
 import { BranchesApi } from "./groups/BranchesApi.ts"
 import { CliLoginApi } from "./groups/CliLoginApi.ts"
@@ -39,6 +40,7 @@ export class Api extends withSharedRules(
     .add(OrganizationsApi)
     .add(InvitationsApi)
     .add(OwnInvitationsApi)
+    .add(AuditApi)
     .add(EventsApi)
     .add(ProxyApi)
     .add(ServiceApi)

@@ -4,6 +4,8 @@ export {
   ActiveOrganization,
   AllowlistChange,
   ApiKeyId,
+  AuditOutcome,
+  auditActions,
   BranchId,
   Capability,
   type Cidr,
@@ -48,6 +50,7 @@ export {
   UserRef
 } from "@narthex/core"
 export * from "./Api.ts"
+export * from "./audit/auditExport.ts"
 export * from "./client/ApiCalls.ts"
 export * from "./client/ClientCredential.ts"
 export type { ClientSession } from "./client/ClientSession.ts"
@@ -74,6 +77,7 @@ export * from "./client/SseParser.ts"
 export * from "./client/Subscription.ts"
 export { type AwaitedOperation, OperationPending, type WaitOptions } from "./client/waitFor.ts"
 export * from "./groups/ApiKeysApi.ts"
+export * from "./groups/AuditApi.ts"
 export * from "./groups/AuthApi.ts"
 export * from "./groups/BranchesApi.ts"
 export * from "./groups/CliLoginApi.ts"

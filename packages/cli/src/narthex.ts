@@ -1,6 +1,7 @@
 /** The whole tree of commands. */
 import { Command } from "effect/cli"
 import { apiKey } from "./commands/apiKeys.ts"
+import { audit } from "./commands/audit.ts"
 import { branch } from "./commands/branches.ts"
 import { completion } from "./commands/completion.ts"
 import { connectionString } from "./commands/connectionString.ts"
@@ -47,7 +48,7 @@ export const narthex = root.pipe(
         events
       ]
     },
-    { group: "People and keys", commands: [org, member, invitation, session, apiKey] },
+    { group: "People and keys", commands: [org, member, invitation, session, apiKey, audit] },
     { group: "More", commands: [mcp, open, rawApi, completion, help, version] }
   ]),
   withGlobalFlags

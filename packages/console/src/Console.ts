@@ -13,6 +13,7 @@ import { activityRoutes } from "./routes/activityRoutes.tsx"
 import { allowlistRoutes } from "./routes/allowlistRoutes.tsx"
 import { apiKeyRoutes } from "./routes/apiKeyRoutes.tsx"
 import { assetRoutes } from "./routes/assetRoutes.ts"
+import { auditRoutes } from "./routes/auditRoutes.tsx"
 import { branchRoutes } from "./routes/branchRoutes.tsx"
 import { cliRoutes } from "./routes/cliRoutes.tsx"
 import { componentRoutes } from "./routes/componentRoutes.tsx"
@@ -44,6 +45,7 @@ export const routes: ReadonlyArray<ConsoleRoute> = [
   ...signInRoutes,
   ...organizationRoutes,
   ...organizationSettingsRoutes,
+  ...auditRoutes,
   ...memberRoutes,
   ...accountRoutes,
   ...activityRoutes,

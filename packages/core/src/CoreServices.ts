@@ -18,6 +18,7 @@ import { Authorization } from "./services/access/Authorization.ts"
 import { layerStreamAuthority } from "./services/access/streamAuthority.ts"
 import { ClientRefusals } from "./services/allowlist/ClientRefusals.ts"
 import { IpAllowlist } from "./services/allowlist/IpAllowlist.ts"
+import { Audit } from "./services/audit/Audit.ts"
 import { CliLogin } from "./services/cli-login/CliLogin.ts"
 import { EventBroker } from "./services/events/streams/EventBroker.ts"
 import { EventStreams } from "./services/events/streams/EventStreams.ts"
@@ -75,7 +76,7 @@ const Work = Layer.mergeAll(
   Layer.provideMerge(Operations.layer)
 )
 
-const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
+const Access = Layer.mergeAll(Audit.layer, Authentication.layer, Authorization.layer)
 
 /** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
 export const layerWithoutStreams = Layer.mergeAll(Accounts, Work, Access, HostEvents.layer, Overviews.layer).pipe(

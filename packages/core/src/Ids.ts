@@ -5,7 +5,7 @@
  * expected. The schemas do not check the form: a malformed id is answered like an unknown one (docs/design/api.md,
  * Identifiers). Ids sort by creation time; two made in the same millisecond do not sort among themselves.
  */
-import { Clock, Effect, Schema } from "effect"
+import { Clock, type DateTime, Effect, Schema } from "effect"
 import { Hex } from "effect/encoding"
 import { encodeTime } from "ulid"
 import { Entropy } from "./Entropy.ts"
@@ -48,8 +48,7 @@ export const requestedId = <Id>(brand: { readonly make: (text: string) => Id }, 
   brand.make(text !== undefined && text !== "" && isStorable(text) ? text : "-")
 
 /** UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds, then 74 random bits. */
-const uuid = Effect.gen(function* () {
-  const now = yield* Clock.currentTimeMillis
+const uuidAt = Effect.fnUntraced(function* (now: number) {
   const bytes = yield* (yield* Entropy).bytes(16)
   bytes.forEach((byte, index) => {
     if (index < 6) bytes[index] = Math.floor(now / 2 ** (8 * (5 - index))) % 256
@@ -59,6 +58,8 @@ const uuid = Effect.gen(function* () {
   const hex = Hex.encode(bytes)
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
 })
+
+const uuid = Effect.flatMap(Clock.currentTimeMillis, uuidAt)
 
 const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
@@ -76,7 +77,15 @@ export const makeUserId = Effect.map(uuid, UserId.make)
 export const makeSessionId = Effect.map(uuid, SessionId.make)
 export const makeInvitationId = Effect.map(uuid, InvitationId.make)
 export const makeOperationId = Effect.map(uuid, OperationId.make)
+/** The id of an entry of the audit log, by the instant of the act. */
+export const makeAuditEntryId = ({ epochMilliseconds }: DateTime.Utc) => uuidAt(epochMilliseconds)
 export const makeProjectId = Effect.map(prefixed("prj"), ProjectId.make)
 export const makeBranchId = Effect.map(prefixed("br"), BranchId.make)
 export const makeEndpointId = Effect.map(prefixed("ep"), EndpointId.make)
 export const makeApiKeyId = Effect.map(prefixed("key"), ApiKeyId.make)
+
+/** A text that sorts before the ids of the audit log from this instant on, and behind all earlier ones. */
+export const auditIdFrom = ({ epochMilliseconds }: DateTime.Utc): string => {
+  const time = Math.max(0, epochMilliseconds).toString(16).padStart(12, "0")
+  return `${time.slice(0, 8)}-${time.slice(8)}`
+}

@@ -5,6 +5,7 @@ import { AccountStore } from "./records/accounts/AccountStore.ts"
 import { InvitationStore } from "./records/accounts/InvitationStore.ts"
 import { ClientRefusalStore } from "./records/allowlist/ClientRefusalStore.ts"
 import { IpAllowlistStore } from "./records/allowlist/IpAllowlistStore.ts"
+import { AuditLog } from "./records/audit/AuditLog.ts"
 import { CliGrantStore } from "./records/cli-login/CliGrantStore.ts"
 import { EventLog } from "./records/events/EventLog.ts"
 import { IdempotencyStore } from "./records/idempotency/IdempotencyStore.ts"
@@ -28,6 +29,7 @@ import { Transaction } from "./Transaction.ts"
 const Stores = Layer.mergeAll(
   AccountStore.layerMemory,
   ApiKeyStore.layerMemory,
+  AuditLog.layerMemory,
   BranchRoleStore.layerMemory,
   BranchStore.layerMemory,
   CliGrantStore.layerMemory,

@@ -1,6 +1,6 @@
 /**
  * Purges expired rows: sessions past their window, spent id tokens, login codes, idempotency records, counters of rate
- * limits, refused clients, and ended records. `EventFeed` purges events.
+ * limits, refused clients, ended records, and entries of the audit log. `EventFeed` purges events.
  *
  * Instances may purge concurrently: each step deletes by an instant.
  */
@@ -8,6 +8,7 @@ import { Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { becauseOf } from "./becauseOf.ts"
 import { refusalLimits } from "./records/allowlist/ClientRefusal.ts"
 import { ClientRefusalStore } from "./records/allowlist/ClientRefusalStore.ts"
+import { AuditLog } from "./records/audit/AuditLog.ts"
 import { CliGrantStore } from "./records/cli-login/CliGrantStore.ts"
 import { IdempotencyStore } from "./records/idempotency/IdempotencyStore.ts"
 import { RateLimiter } from "./records/limits/RateLimiter.ts"
@@ -18,7 +19,7 @@ import { SessionStore } from "./records/sessions/SessionStore.ts"
 export interface RetentionSettings {
   /** How long final operations are kept. */
   readonly operations: Duration.Duration
-  /** How long deleted projects, branches and endpoints, and ended roles, API keys and invitations are kept. */
+  /** How long deleted projects, branches and endpoints, ended roles, API keys and invitations, and entries of the audit log are kept. */
   readonly records: Duration.Duration
 }
 
@@ -49,6 +50,8 @@ export const purgeExpired = Effect.gen(function* () {
   yield* (yield* ClientRefusalStore).purge(before(refusalLimits.retention))
   const { operations, records } = yield* RetentionPolicy
   const ended = yield* EndedRecordStore
+  const log = yield* AuditLog
+  for (let round = 0; round < rounds; round++) if ((yield* log.purge(before(records), batch)) === 0) break
   for (let round = 0; round < rounds; round++)
     if ((yield* ended.purge({ operations: before(operations), records: before(records) }, batch)) === 0) break
 })
@@ -57,7 +60,7 @@ export const purgeExpired = Effect.gen(function* () {
 export const layerPurging: Layer.Layer<
   never,
   never,
-  ClientRefusalStore | CliGrantStore | EndedRecordStore | IdempotencyStore | RateLimiter | SessionStore
+  AuditLog | ClientRefusalStore | CliGrantStore | EndedRecordStore | IdempotencyStore | RateLimiter | SessionStore
 > = Layer.effectDiscard(
   purgeExpired.pipe(
     Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.").pipe(becauseOf(cause))),

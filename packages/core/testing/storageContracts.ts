@@ -5,6 +5,7 @@ import { accountStoreContract } from "./accounts/AccountStore.ts"
 import { invitationStoreContract } from "./accounts/InvitationStore.ts"
 import { clientRefusalStoreContract } from "./allowlist/ClientRefusalStore.ts"
 import { ipAllowlistStoreContract } from "./allowlist/IpAllowlistStore.ts"
+import { auditLogContract } from "./audit/AuditLog.ts"
 import { cliGrantStoreContract } from "./cli-login/CliGrantStore.ts"
 import { type Contract, runContract, type TestRunner } from "./contract.ts"
 import { eventLogContract } from "./events/eventLogContract.ts"
@@ -31,6 +32,7 @@ import { transactionContract } from "./Transaction.ts"
 const all = [
   accountStoreContract,
   apiKeyStoreContract,
+  auditLogContract,
   branchRoleStoreContract,
   branchStoreContract,
   clientRefusalStoreContract,

@@ -5,6 +5,7 @@ import { PostgresAccountStore } from "./accounts/PostgresAccountStore.ts"
 import { PostgresInvitationStore } from "./accounts/PostgresInvitationStore.ts"
 import { PostgresClientRefusalStore } from "./allowlist/PostgresClientRefusalStore.ts"
 import { PostgresIpAllowlistStore } from "./allowlist/PostgresIpAllowlistStore.ts"
+import { PostgresAuditLog } from "./audit/PostgresAuditLog.ts"
 import { PostgresCliGrantStore } from "./cli-login/PostgresCliGrantStore.ts"
 import { PostgresEventLog } from "./events/PostgresEventLog.ts"
 import { PostgresIdempotencyStore } from "./idempotency/PostgresIdempotencyStore.ts"
@@ -27,6 +28,7 @@ import { PostgresSigningKeyStore } from "./sessions/PostgresSigningKeyStore.ts"
 const stores = Layer.mergeAll(
   PostgresAccountStore.layer,
   PostgresApiKeyStore.layer,
+  PostgresAuditLog.layer,
   PostgresBranchRoleStore.layer,
   PostgresBranchStore.layer,
   PostgresClientRefusalStore.layer,

@@ -32,6 +32,7 @@ import { operations } from "./migrations/0009_operations.ts"
 import { quotas } from "./migrations/0010_quotas.ts"
 import { allowlist } from "./migrations/0011_allowlist.ts"
 import { cliLogin } from "./migrations/0012_cli_login.ts"
+import { audit } from "./migrations/0014_audit.ts"
 
 type Migration = readonly [name: string, text: string]
 
@@ -48,7 +49,8 @@ export const migrations: ReadonlyArray<Migration> = [
   ["0009_operations", operations],
   ["0010_quotas", quotas],
   ["0011_allowlist", allowlist],
-  ["0012_cli_login", cliLogin]
+  ["0012_cli_login", cliLogin],
+  ["0014_audit", audit]
 ]
 
 const records = `create table if not exists narthex.narthex_migration (

@@ -1,6 +1,6 @@
 /**
  * Operator commands on the store of the settings (docs/design/settings.md S8): accounts, regions,
- * quotas, signing keys, migration.
+ * quotas, signing keys, the audit log, migration.
  *
  * With an embedded store they connect to the running Postgres through its socket; if none runs, they start it for the
  * duration of the command.
@@ -11,6 +11,7 @@ import { rotateSigningKeys } from "@narthex/http"
 import { Console, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { layerMasterSecret } from "./identity.ts"
+import { auditCommands, audited } from "./operatorAudit.ts"
 import { quotaCommands } from "./quotaCommands.ts"
 import { regionCommands } from "./regionCommands.ts"
 import { modeText } from "./settings/mode.ts"
@@ -106,7 +107,7 @@ export const operatorCommands = (settings: Settings) => {
     Command.withDescription("Manage the signing keys of session tokens"),
     Command.withSubcommands([
       Command.make("rotate", {}, () =>
-        rotateSigningKeys().pipe(
+        audited({ org_id: null, action: "signing_key.rotated" }, rotateSigningKeys()).pipe(
           Effect.flatMap(({ active_from, kid, old_published_until: until }) => {
             const old = until === null ? "" : `; the old ones stay published until ${DateTime.formatIso(until)}`
             return Console.log(`Key ${kid} signs from ${DateTime.formatIso(active_from)}${old}.`)
@@ -121,6 +122,7 @@ export const operatorCommands = (settings: Settings) => {
     accounts,
     regionCommands(store),
     quotaCommands(store, settings),
+    auditCommands(store),
     keys,
     Command.make("settings", {}, () =>
       Effect.flatMap(settingsText, (text) => Console.log(`Mode: ${modeText(settings)}\n${text}`))

@@ -3,9 +3,20 @@
  * (docs/design/settings.md S8). An organization's number applies from the next creation on, on every instance.
  */
 import { printTable, rows, size } from "@narthex/cli/manner"
-import { AccountStore, OrgId, type QuotaName, QuotaPolicy, QuotaStore, Quotas, quotaNames } from "@narthex/core"
+import {
+  AccountStore,
+  type AuditLog,
+  OrgId,
+  type QuotaName,
+  QuotaPolicy,
+  QuotaStore,
+  Quotas,
+  quotaNames,
+  type Transaction
+} from "@narthex/core"
 import { Effect, Layer, Option, Result, Schema } from "effect"
 import { Argument, Command } from "effect/cli"
+import { audited } from "./operatorAudit.ts"
 import { bytes } from "./settings/forms.ts"
 import type { Settings } from "./settings/Settings.ts"
 
@@ -53,7 +64,7 @@ const numberIn = (quota: QuotaName, text: string): number | undefined => {
 }
 
 const set = Effect.fnUntraced(function* (id: string, name: string, text: string) {
-  const { id: org } = yield* existing(id)
+  const { id: org, name: called } = yield* existing(id)
   const quota = quotaNames.find((it) => it === name)
   if (quota === undefined)
     return yield* new QuotaRefused({ reason: `There is no quota "${name}". The quotas are ${quotaNames.join(", ")}.` })
@@ -62,13 +73,16 @@ const set = Effect.fnUntraced(function* (id: string, name: string, text: string)
     return yield* new QuotaRefused({
       reason: `"${text}" is not a number for ${quota}. Use a whole number, or "default".`
     })
-  yield* (yield* QuotaStore).setOverride(org, quota, value)
+  const metadata = { quota, allowed: value === null ? "default" : String(value) }
+  const targets = [{ type: "organization", id: org, name: called }]
+  const change = (yield* QuotaStore).setOverride(org, quota, value)
+  yield* audited({ org_id: org, action: "quota.changed", targets, metadata }, change)
   yield* show(id)
 })
 
 /** The commands on the store of a layer. */
 export const quotaCommands = <E>(
-  store: Layer.Layer<AccountStore | QuotaStore, E>,
+  store: Layer.Layer<AccountStore | AuditLog | QuotaStore | Transaction, E>,
   settings: Pick<Settings, "quotas">
 ) => {
   const here = Effect.provide(

@@ -5,9 +5,10 @@
  * that was retired in between. `RegionCatalog.edit` is one step.
  */
 import { printTable, rows } from "@narthex/cli/manner"
-import { isRegionId, Region, RegionCatalog, RegionId } from "@narthex/core"
+import { type AuditLog, isRegionId, Region, RegionCatalog, RegionId, type Transaction } from "@narthex/core"
 import { Console, Effect, type Layer, Option, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { auditedRegion } from "./operatorAudit.ts"
 
 /** The command cannot be applied to the region. Nothing changed. `reason` is a sentence for the operator. */
 export class RegionRefused extends Schema.TaggedError<RegionRefused>()("RegionRefused", { reason: Schema.String }) {
@@ -50,7 +51,7 @@ const add = Effect.fnUntraced(function* (id: string, { lat, location, long, name
     return yield* new RegionRefused({
       reason: `"${id}" is not a region id: use lower-case letters, digits and dashes, at most 63, without a dash at either end.`
     })
-  yield* (yield* RegionCatalog).edit(RegionId.make(id), (entry) => {
+  const change = (yield* RegionCatalog).edit(RegionId.make(id), (entry) => {
     const region = entry?.region
     const place = Option.getOrElse(location, () => region?.location)
     return Result.succeed(
@@ -64,29 +65,34 @@ const add = Effect.fnUntraced(function* (id: string, { lat, location, long, name
       })
     )
   })
+  yield* auditedRegion("region.added", id, change)
   yield* Console.log(`Region ${id} is active.`)
 })
 
 const makeDefault = Effect.fnUntraced(function* (id: string) {
-  yield* (yield* RegionCatalog).edit(RegionId.make(id), (entry) => {
+  const change = (yield* RegionCatalog).edit(RegionId.make(id), (entry) => {
     if (entry === undefined) return Result.fail(unknown(id))
     if (entry.active) return Result.succeed(new Region({ ...entry.region, default: true }))
     return Result.fail(
       new RegionRefused({ reason: `Region "${id}" is retired. \`regions add ${id}\` reactivates it.` })
     )
   })
+  yield* auditedRegion("region.made_default", id, change)
   yield* Console.log(`Region ${id} is the default.`)
 })
 
 const retire = Effect.fnUntraced(function* (id: string) {
   const catalog = yield* RegionCatalog
-  const retired = yield* catalog.retire(RegionId.make(id))
-  if (!retired && !(yield* catalog.all).some(({ region }) => region.region_id === id)) return yield* unknown(id)
+  const change = Effect.gen(function* () {
+    const retired = yield* catalog.retire(RegionId.make(id))
+    if (!retired && !(yield* catalog.all).some(({ region }) => region.region_id === id)) return yield* unknown(id)
+  })
+  yield* auditedRegion("region.retired", id, change)
   yield* Console.log(`Region ${id} is retired: it takes no new projects.`)
 })
 
 /** The commands on the catalog of a layer. */
-export const regionCommands = <E>(catalog: Layer.Layer<RegionCatalog, E>) => {
+export const regionCommands = <E>(catalog: Layer.Layer<AuditLog | RegionCatalog | Transaction, E>) => {
   const store = Effect.provide(catalog)
   const facts = {
     name: Flag.String("name").pipe(Flag.optional),

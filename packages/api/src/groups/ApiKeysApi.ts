@@ -62,6 +62,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     HttpApiEndpoint.post("create", "/v1/api-keys/", create).annotateMerge(
       endpointRules(creates, {
         summary: "Create an API key; its secret is shown once",
+        act: "api_key.created",
         text: "The key acts as the person who creates it, within its capability and scope, until it expires or is revoked.",
         answer: createdKeyText,
         ...createRules
@@ -70,6 +71,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     HttpApiEndpoint.post("createBare", "/v1/api-keys", create).annotateMerge(
       endpointRules(creates, {
         summary: "Create an API key; its secret is shown once",
+        act: "api_key.created",
         text: "The same as with the slash at the end.",
         answer: createdKeyText,
         ...createRules
@@ -78,6 +80,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     HttpApiEndpoint.delete("revokeSelf", "/v1/api-keys/self", { success: HttpApiSchema.NoContent }).annotateMerge(
       endpointRules(revokes, {
         summary: "Revoke the key that calls",
+        act: "api_key.revoked",
         text: "A key of any capability may revoke itself.",
         answer: "The key is revoked.",
         targetSelf: true
@@ -101,6 +104,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(
       endpointRules(session({ permission: "own_keys", target: "api_key" }), {
         summary: "Give the key a new secret; the old one expires after grace_seconds",
+        act: "api_key.rotated",
         text: "Only the key's creator may do it. The key keeps its id, name and rights; its open event streams end.",
         answer: "The API key and its new secret, which is shown this once.",
         showsSecret: true,
@@ -114,6 +118,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(
       endpointRules(revokes, {
         summary: "Revoke an API key",
+        act: "api_key.revoked",
         text: "The key is refused from now on, on every instance, and its event streams end.",
         answer: "The key is revoked."
       })

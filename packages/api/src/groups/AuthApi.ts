@@ -86,6 +86,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
     }).annotateMerge(
       endpointRules(ownSessions, {
         summary: "Switch the session to another organization",
+        act: "session.switched",
         text: "The session acts in the named organization from now on, and gets a new token for it.",
         answer: "The new session token.",
         showsSecret: true,
@@ -124,6 +125,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
     }).annotateMerge(
       endpointRules(ownSessions, {
         summary: "End one of the caller's sessions",
+        act: "session.ended",
         text: "Its token is refused from now on, on every instance. API keys stay valid.",
         answer: "The session has ended.",
         notReplayed: true

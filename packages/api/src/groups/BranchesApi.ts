@@ -102,6 +102,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), {
         summary: "Create a branch",
+        act: "branch.created",
         text: "Copies a branch with its data. It has no endpoint unless the body asks for one.",
         answer: "The branch, its endpoint if it has one, and the work that makes them.",
         locatedAt: `${branchesPath}/{branch.id}`,
@@ -120,6 +121,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }), {
         summary: "Rename or protect a branch, or change when it expires",
+        act: "branch.changed",
         text: "Members that are left out stay as they are.",
         answer: "The branch.",
         strictBody: true,
@@ -133,6 +135,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "branch", { agent: "made_by_agent" }), {
         summary: "Delete a branch",
+        act: "branch.deleted",
         text: "Deletes its endpoints, credentials and data. The default branch, a protected one, and one that others were copied from are refused.",
         answer: deletionStarted
       })
@@ -150,6 +153,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
         }),
         {
           summary: "Reset the branch to the current state of its parent",
+          act: "branch.reset",
           text: "Replaces the branch's data by the present data of its parent. Its sessions end; its endpoints and credentials stay. The default branch, a protected one, and one without a parent are refused.",
           answer: "The branch, and the work that was started.",
           limitedBy: "creation"
@@ -163,6 +167,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(changes("write", "change_projects", "branch"), {
         summary: "Make the branch the default branch of the project",
+        act: "branch.made_default",
         text: "New branches are copied from the default branch unless they name another.",
         answer: "The branch, and the work that was started.",
         limitedBy: "creation"
@@ -176,6 +181,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(changes("mint", "mint_read_only", "branch", { reach: "branch", agent: "any" }), {
         summary: "Mint a Postgres role on the branch; its password is shown once",
+        act: "credential.created",
         text: "Makes a Postgres role on the branch, and a connection string with its password. Minting does not start a compute; the connection does.",
         answer: "The credential, and the password and connection string, which are shown this once.",
         strictBody: true,
@@ -205,6 +211,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(changes("mint", "mint_read_only", "credential", { reach: "branch", agent: "any" }), {
         summary: "Revoke a Postgres role of the branch and end its sessions",
+        act: "credential.revoked",
         text: "Answers once a running compute has ended the role's sessions. If it does not confirm within 10 seconds, the answer is 503: the role is revoked all the same, and a repetition waits again.",
         answer: "The role is revoked, and its sessions have ended."
       })

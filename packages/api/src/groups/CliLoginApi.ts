@@ -48,6 +48,7 @@ export class CliLoginApi extends HttpApiGroup.make("cli")
     }).annotateMerge(
       endpointRules(session({ permission: "own_keys" }), {
         summary: "Authorize a command line to get an API key",
+        act: "cli_login.authorized",
         text: "What the page `/cli/authorize` of the console calls when a person authorizes a command line.",
         answer: "The code, for the redirect to the command line.",
         strictBody: true,

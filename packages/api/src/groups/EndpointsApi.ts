@@ -69,6 +69,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
         changes("sandbox", "change_projects", "project", { agent: "any", agent_named: endpointsByAgents }),
         {
           summary: "Create an endpoint",
+          act: "endpoint.created",
           text: "Gives a branch another endpoint: a read-only one, or the read-write one if it has none.",
           answer: "The endpoint, and the work that was started.",
           locatedAt: `${endpointsPath}/{endpoint.id}`,
@@ -94,6 +95,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }), {
         summary: "Disable an endpoint, or change its suspend timeout",
+        act: "endpoint.changed",
         text: "Members that are left out stay as they are.",
         answer: "The endpoint, and the work that was started.",
         strictBody: true,
@@ -107,6 +109,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "endpoint", { agent: "made_by_agent" }), {
         summary: "Delete an endpoint",
+        act: "endpoint.deleted",
         text: "Ends its connections. The data of the branch stays.",
         answer: deletionStarted
       })
@@ -118,6 +121,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }), {
         summary: "Start the compute of an endpoint",
+        act: "endpoint.started",
         text: "Starts the compute ahead of the first connection, which would start it too.",
         answer: "The endpoint, and the work that was started; none: its compute runs already.",
         limitedBy: "creation"
@@ -130,6 +134,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }), {
         summary: "Suspend the compute of an endpoint",
+        act: "endpoint.suspended",
         text: "Ends its connections and stops the compute; the next connection starts it again.",
         answer: "The endpoint, and the work that was started; none: its compute is suspended already.",
         limitedBy: "creation",

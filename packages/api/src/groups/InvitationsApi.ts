@@ -45,6 +45,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
     }).annotateMerge(
       endpointRules(manages, {
         summary: "Invite an email address for seven days",
+        act: "invitation.created",
         text: "No mail is sent: the person signs in with the address, and accepts.",
         answer: "The invitation.",
         strictBody: true,
@@ -58,6 +59,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
     }).annotateMerge(
       endpointRules(manages, {
         summary: "Renew an invitation for seven days",
+        act: "invitation.resent",
         text: "The seven days begin again.",
         answer: "The invitation.",
         limitedBy: "invitation_creation"
@@ -70,6 +72,7 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
     }).annotateMerge(
       endpointRules(manages, {
         summary: "Revoke an invitation",
+        act: "invitation.revoked",
         text: "Only a pending one can be revoked.",
         answer: "The invitation is revoked."
       })

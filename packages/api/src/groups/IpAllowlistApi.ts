@@ -57,6 +57,7 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
     }).annotateMerge(
       endpointRules(change, {
         summary: "Add a network",
+        act: "ip_rule.added",
         text: "With the first rule, only the listed networks may connect to the project's endpoints. Open connections from elsewhere are ended. Proxies know of it within a second or so, and within 30 seconds at the latest.",
         answer: { 200: "The network was listed already: its label and expiry are replaced.", 201: "The new rule." },
         strictBody: true,
@@ -92,6 +93,7 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
     }).annotateMerge(
       endpointRules(change, {
         summary: "Remove a network",
+        act: "ip_rule.removed",
         text: "Connections that the remaining rules do not admit are ended. Without the last rule, every address may connect.",
         answer: "The network is removed."
       })
@@ -103,6 +105,7 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
     }).annotateMerge(
       endpointRules(change, {
         summary: "Remove a network whose slash is not encoded",
+        act: "ip_rule.removed",
         text: "The same for clients that do not encode the slash of the network.",
         answer: "The network is removed."
       })
@@ -114,6 +117,7 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
     }).annotateMerge(
       endpointRules(change, {
         summary: "Remove every network, which opens the project to all addresses",
+        act: "ip_allowlist.reset",
         text: "Every address may connect from now on. With any query it is refused, because the caller probably meant to remove one network.",
         answer: "The list is empty.",
         ends: false

@@ -70,6 +70,7 @@ export class OperationsApi extends HttpApiGroup.make("operations")
     }).annotateMerge(
       endpointRules(changes("write", "change_projects", "operation", { reach: "branch" }), {
         summary: "Cancel an operation",
+        act: "operation.cancelled",
         text: "Deletions and `apply_config` cannot be cancelled, nor can an operation that has ended.",
         answer: "The operation, `cancelled` or `cancelling`.",
         limitedBy: "creation",

@@ -60,6 +60,7 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
     }).annotateMerge(
       endpointRules(session({ ex_member: true }), {
         summary: "Create a team organization",
+        act: "organization.created",
         text: "The caller becomes its owner. To act in it, switch the session with `POST /v1/auth/switch-org`.",
         answer: "The organization.",
         locatedAt: "/v1/orgs/{organization.id}",
@@ -80,6 +81,7 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
     }).annotateMerge(
       endpointRules(manages("rename_organization"), {
         summary: "Rename the organization",
+        act: "organization.renamed",
         text: "The name need not be unique.",
         answer: "The organization.",
         strictBody: true
@@ -92,6 +94,7 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
     }).annotateMerge(
       endpointRules(manages("delete_organization"), {
         summary: "Delete the organization",
+        act: "organization.deleted",
         text: "Only owners may do it, and only without projects in it. Its API keys and invitations are revoked. A personal organization cannot be deleted.",
         answer: "The organization is deleted."
       })
@@ -126,6 +129,7 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
     }).annotateMerge(
       endpointRules(manages("manage_members", "member"), {
         summary: "Change a member's role",
+        act: "member.role_changed",
         text: "No one grants a role above their own. The last owner cannot be demoted.",
         answer: "The member.",
         strictBody: true,
@@ -157,6 +161,7 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
     }).annotateMerge(
       endpointRules(manages("leave", "member"), {
         summary: "Remove a member, or leave",
+        act: "member.removed",
         text: "Ends the person's API keys, and their database credentials unless they are handed over. Members may remove themselves; the last owner may not.",
         answer: "The membership has ended."
       })

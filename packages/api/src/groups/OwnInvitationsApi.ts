@@ -36,6 +36,7 @@ export class OwnInvitationsApi extends HttpApiGroup.make("ownInvitations")
     }).annotateMerge(
       endpointRules(own, {
         summary: "Accept an invitation",
+        act: "invitation.accepted",
         text: "The caller becomes a member. The session stays in its organization; switch it with `POST /v1/auth/switch-org`.",
         answer: "The organization, with the caller's role.",
         limitedBy: "invitation_creation"
@@ -47,6 +48,7 @@ export class OwnInvitationsApi extends HttpApiGroup.make("ownInvitations")
     }).annotateMerge(
       endpointRules(own, {
         summary: "Decline an invitation",
+        act: "invitation.declined",
         text: "The organization may invite again.",
         answer: "The invitation is declined.",
         ends: true

@@ -125,6 +125,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       endpointRules(changes("write", "create_projects", "none", { reach: "organization" }), {
         summary: "Create a project with its default branch and endpoint",
+        act: "project.created",
         text: "Makes the project, its default branch `main` and a read-write endpoint, which is suspended until the first connection. The work is one operation; wait for it before you connect.",
         answer: "The project, its default branch and endpoint, and the operation that makes them.",
         locatedAt: "/v1/projects/{project.id}",
@@ -157,6 +158,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       endpointRules(changes("write", "change_projects", "project"), {
         summary: "Rename a project",
+        act: "project.changed",
         text: "The name can change; the region cannot.",
         answer: "The project.",
         strictBody: true
@@ -169,6 +171,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     }).annotateMerge(
       endpointRules(changes("destroy", "delete_projects", "project"), {
         summary: "Delete a project and everything in it",
+        act: "project.deleted",
         text: "Deletes its branches, endpoints and data, revokes the keys and credentials that are scoped to it, and ends its event streams.",
         answer: deletionStarted
       })

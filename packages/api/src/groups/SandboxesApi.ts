@@ -39,6 +39,7 @@ export class SandboxesApi extends HttpApiGroup.make("sandboxes")
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), {
         summary: "Create a sandbox",
+        act: "sandbox.created",
         text: "A copy of a branch, an endpoint and a read-write credential in one call. All three are deleted after `ttl_seconds`, an hour unless it says otherwise. Made for agents and tests.",
         answer: "The branch, its endpoint, and the credential, whose password is shown this once.",
         strictBody: true,

@@ -9,6 +9,7 @@ import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { problemCatalog } from "../problems/problemCatalog.ts"
 import {
+  AlsoAs,
   Answer,
   endsSomething,
   LocatedAt,
@@ -35,6 +36,7 @@ const factsOf = (endpoint: HttpApiEndpoint.Top) => {
   return {
     policy,
     answer: Context.get(annotations, Answer),
+    alsoAs: Context.get(annotations, AlsoAs),
     raise: Context.get(annotations, RaisedBy),
     limit: limitOf(endpoint),
     ends: endsSomething(endpoint),
@@ -139,6 +141,7 @@ const success = (schemas: Json, id: string, status: string, response: Json, fact
     ...(facts.located && status === "201" ? ["Location"] : []),
     ...(facts.replayed ? ["Idempotent-Replayed"] : []),
     ...(facts.cursor ? ["Events-Cursor"] : []),
+    ...(facts.alsoAs.length === 0 ? [] : ["Link"]),
     ...(facts.limit === undefined ? [] : ["RateLimit-Policy", "RateLimit"])
   ]
   const content = membersOf(response["content"]).map(([type, media]) => {
@@ -150,8 +153,20 @@ const success = (schemas: Json, id: string, status: string, response: Json, fact
   return {
     description,
     ...headersOf(names),
-    ...(content.length === 0 ? {} : { content: Object.fromEntries(content) })
+    ...(content.length === 0 ? {} : { content: Object.fromEntries([...content, ...facts.alsoAs.map(fileOf)]) })
   }
+}
+
+/** The begin of a file of each type. */
+const fileExamples: Readonly<Record<string, string>> = {
+  "text/csv": "occurred_at,action,outcome,…\r\n2026-11-23T09:30:00.000Z,project.created,done,…\r\n",
+  "application/x-ndjson": '{"id":"01980f43-4a00-7f32-9c7d-5e6f7a8b9c0d","action":"project.created", …}\n'
+}
+
+/** The answer as a file of this type. */
+const fileOf = (type: string): readonly [string, Json] => {
+  const schema: Json = { type: "string", description: "The same page as a file." }
+  return [type, { schema, example: fileExamples[type] ?? "" }]
 }
 
 const frame =

@@ -71,6 +71,11 @@ export const headers: Json = {
     'Bearer realm="narthex"'
   ),
   Location: header("The path of what was created.", text, "/v1/projects/prj-01m80m4ce8e4h6v2k9t3x7w5qa"),
+  Link: header(
+    'Of a file: where the next page is, as `rel="next"`. Missing on the last page.',
+    text,
+    '</v1/orgs/01980f3e-5c00-7a31-8f6e-2b1d90c4a7e5/audit?cursor=djEgMDE5ODBm>; rel="next"'
+  ),
   "Idempotent-Replayed": header(
     "`true`: this is the stored answer to an earlier call with the same `Idempotency-Key`.",
     { type: "string", enum: ["true"] },
@@ -90,7 +95,10 @@ export const groupOrder: ReadonlyArray<{ readonly name: string; readonly tags: R
     tags: ["Projects", "Branches", "Sandboxes", "Endpoints", "Operations", "IP allowlist", "Regions"]
   },
   { name: "Events", tags: ["Events"] },
-  { name: "People and keys", tags: ["Organizations", "Invitations", "Own invitations", "API keys", "Authentication"] },
+  {
+    name: "People and keys",
+    tags: ["Organizations", "Invitations", "Own invitations", "API keys", "Authentication", "Audit log"]
+  },
   { name: "Inside the platform", tags: ["CLI login", "Credentials", "Service", "Aliases", "Proxy"] }
 ]
 

@@ -57,6 +57,21 @@ export const parameterCatalog: Readonly<Record<string, ParameterEntry>> = {
   },
   status: { text: "Only operations in this status. Left out: in any.", example: "failed" },
   action: { text: "Only operations that do this. Left out: of any kind.", example: "start_compute" },
+  "audit.list.action": {
+    text: "Only entries of this act. One that does not exist: an empty list.",
+    example: "project.created"
+  },
+  actor_id: {
+    text: "Only acts of this person, with sessions and API keys, or of this API key.",
+    example: ids.user
+  },
+  target_id: { text: "Only acts on this object, or on parts of it.", example: ids.project },
+  outcome: {
+    text: "`done`: only acts that happened. `refused`: only refused ones. Left out: both.",
+    example: "refused"
+  },
+  from: { text: "Only acts at this instant or later.", example: "2026-11-23T00:00:00.000Z" },
+  until: { text: "Only acts before this instant.", example: "2026-11-24T00:00:00.000Z" },
   "operations.list.branch_id": {
     text: "Only operations of this branch, also of one that is deleted. An id that the project does not have: an empty list.",
     example: ids.branch

@@ -4,7 +4,7 @@
  *
  * The server never compares paths; it reads these annotations.
  */
-import { type CredentialPolicy, EndpointPolicy, type Policy } from "@narthex/core"
+import { type AuditAction, type CredentialPolicy, EndpointPolicy, type Policy } from "@narthex/core"
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import { markStrict } from "./allowUnknownMembers.ts"
@@ -77,6 +77,17 @@ export const RaisedBy = Context.Reference<Raise | undefined>("@narthex/api/Raise
   defaultValue: () => undefined
 })
 
+/**
+ * The name of the act in the audit log (docs/design/audit.md U2). A call of people and keys that is not a GET has one, or
+ * the server does not start.
+ */
+export const AuditedAs = Context.Reference<AuditAction | undefined>("@narthex/api/AuditedAs", {
+  defaultValue: () => undefined
+})
+
+/** Media types in which the endpoint answers in addition to JSON, where `Accept` asks for one. `Link` leads to the next page. */
+export const AlsoAs = Context.Reference<ReadonlyArray<string>>("@narthex/api/AlsoAs", { defaultValue: () => [] })
+
 /** Applies `RateLimitedBy` for limits by address, and counts failed authentications, which no endpoint declares. */
 export class RateLimiting extends HttpApiMiddleware.Service<RateLimiting>()("@narthex/api/RateLimiting") {}
 
@@ -113,6 +124,8 @@ export interface EndpointRules {
   readonly raisedBy?: Raise
   readonly limitedBy?: RateLimitName
   readonly ends?: boolean
+  readonly act?: AuditAction
+  readonly alsoAs?: ReadonlyArray<string>
   readonly notReplayed?: true
   readonly targetSelf?: true
   readonly streamsEvents?: true
@@ -133,6 +146,8 @@ export const endpointRules = (policy: Policy, rules: EndpointRules): Context.Con
     Context.add(RaisedBy, rules.raisedBy),
     Context.add(RateLimitedBy, rules.limitedBy),
     Context.add(Ends, rules.ends),
+    Context.add(AuditedAs, rules.act),
+    Context.add(AlsoAs, rules.alsoAs ?? []),
     Context.add(NotReplayed, rules.notReplayed === true),
     Context.add(TargetSelf, rules.targetSelf === true),
     Context.add(StreamsEvents, rules.streamsEvents === true)

@@ -6,6 +6,9 @@ import {
   AccountState,
   AddressFamily,
   ApiKey,
+  AuditActor,
+  AuditEntry,
+  AuditOutcome,
   exampleTimes as at,
   BranchState,
   BranchView,
@@ -139,6 +142,22 @@ export const Operations = Schema.Array(OperationRecord)
 export const ApiKeyRecord = Schema.Struct({ ...ApiKey.fields, capability: open(Capability) }).annotate({
   identifier: "ApiKey"
 })
+
+export const AuditEntryRecord = Schema.Struct({
+  ...AuditEntry.fields,
+  outcome: open(AuditOutcome).annotateKey(means("`done`, or `refused` with 403.", "done")),
+  actor: Schema.Struct({
+    ...AuditActor.fields,
+    type: open(AuditActor.fields.type).annotateKey(
+      means(
+        "`user`, `api_key`, `operator` (a command of the server), or `anonymous` (a report of a leaked secret).",
+        "user"
+      )
+    )
+  })
+    .annotate({ identifier: "AuditActor" })
+    .annotateKey(means("The person, API key or operator that acted."))
+}).annotate({ identifier: "AuditEntry" })
 
 export const InvitationRecord = Schema.Struct({ ...Invitation.fields, status: open(InvitationStatus) }).annotate({
   identifier: "Invitation"

@@ -31,6 +31,7 @@ type Lists = {
 const lists: Readonly<Record<Lists, true>> = {
   "apiKeys.list": true,
   "apiKeys.listBare": true,
+  "audit.list": true,
   "branches.credentials": true,
   "branches.list": true,
   "endpoints.list": true,

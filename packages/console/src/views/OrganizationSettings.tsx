@@ -54,6 +54,14 @@ export const OrganizationSettingsPage = (props: OrganizationSettingsPageProps) =
         />
       </Card>
       <Usage {...props} />
+      {frame.permissions.includes("read_audit") ? (
+        <Card id="audit" title="Audit log">
+          <p>
+            <a href={`${here}/audit`}>What people, keys and the operator did</a> in this organization, with a file for
+            download.
+          </p>
+        </Card>
+      ) : null}
       {organization.personal ? null : <End {...props} />}
     </Page>
   )

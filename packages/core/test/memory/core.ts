@@ -25,7 +25,7 @@ import type { AnyCaller, SessionCaller } from "../../src/rules/authorization/Pri
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Authentication } from "../../src/services/access/Authentication.ts"
 import { CliLogin } from "../../src/services/cli-login/CliLogin.ts"
-import { ApiKeys, type WantedScope } from "../../src/services/keys/ApiKeys.ts"
+import { ApiKeys } from "../../src/services/keys/ApiKeys.ts"
 import { Invitations } from "../../src/services/organizations/Invitations.ts"
 import { OperatorAccounts } from "../../src/services/organizations/OperatorAccounts.ts"
 import { Organizations } from "../../src/services/organizations/Organizations.ts"
@@ -253,7 +253,7 @@ export const acceptAll = (caller: AnyCaller) =>
 export const keyCallerOf = (
   creator: SessionCaller,
   capability: Capability,
-  wanted: WantedScope = { type: "organization" }
+  wanted: Parameters<ApiKeys["Service"]["resolveScope"]>[1] = { type: "organization" }
 ) =>
   Effect.gen(function* () {
     const keys = yield* ApiKeys

@@ -3,7 +3,8 @@
  *
  * The check runs before the body is decoded, so a foreign project is answered before an invalid body. Only a member that
  * needs a stricter policy is read earlier, because rights come before the look-up. Reads that a client may combine with a stream
- * carry `Events-Cursor`, which is taken before the state is read (docs/design/events.md E27).
+ * carry `Events-Cursor`, which is taken before the state is read (docs/design/events.md E27). Changes leave their entry
+ * in the audit log.
  */
 import {
   limitOf,
@@ -18,6 +19,7 @@ import {
 import {
   type AnyCaller,
   AppliedPolicy,
+  Audit,
   Authorization,
   type CredentialPolicy,
   EventLog,
@@ -37,6 +39,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Limits } from "../limits/Limits.ts"
 import { takePerCaller } from "../limits/takePerCaller.ts"
 import { problems } from "../toProblem.ts"
+import { actionOf, audited, isSensitive, reportingRefusals } from "./auditing.ts"
 import { replayed } from "./Idempotency.ts"
 import { sharing } from "./sharing.ts"
 
@@ -46,6 +49,7 @@ type Needed = Principal | HttpServerRequest.HttpServerRequest | HttpRouter.Route
 interface Asked {
   readonly caller: AnyCaller
   readonly ids: PathIds
+  readonly params: Readonly<Record<string, string | undefined>>
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
@@ -60,6 +64,7 @@ const peeked = (request: HttpServerRequest.HttpServerRequest) => Effect.orElseSu
 export const layerPolicyCheck = Layer.effect(
   PolicyCheck,
   Effect.gen(function* () {
+    const audit = yield* Audit
     const authorization = yield* Authorization
     const replays = { store: yield* IdempotencyStore, transaction: yield* Transaction }
     const limits = yield* Limits
@@ -89,13 +94,17 @@ export const layerPolicyCheck = Layer.effect(
       const runsOnce = !Context.get(annotations, NotReplayed)
       const streams = Context.get(annotations, StreamsEvents)
       const counts = limitOf(endpoint) !== undefined
+      const action = actionOf(endpoint)
+      const sensitive = isSensitive(endpoint)
 
       /** Steps 10 and 11, and the call itself. */
-      const admitted = (policy: CredentialPolicy, { caller, ids, request }: Asked) => {
+      const admitted = (policy: CredentialPolicy, { caller, ids, params, request }: Asked) => {
         const prepare = Effect.flatMap(problems(find(policy, caller, ids)), (found) => {
-          const allowed = Effect.updateContext(handler, (context: Context.Context<never>) =>
+          const called = Effect.updateContext(handler, (context: Context.Context<never>) =>
             Context.add(Context.add(context, Target, found), AppliedPolicy, policy)
           )
+          const allowed =
+            action === undefined ? called : audited(audit, { action, caller, endpoint, params, request }, found, called)
           if (!counts) return Effect.succeed(allowed)
           return Effect.map(takePerCaller(limits, endpoint, caller), (refused) =>
             refused === undefined ? allowed : Effect.succeed(refused)
@@ -114,11 +123,16 @@ export const layerPolicyCheck = Layer.effect(
         const request = Context.get(context, HttpServerRequest.HttpServerRequest)
         const { params } = Context.get(context, HttpRouter.RouteContext)
         const self = targetsSelf && caller.kind === "api_key" ? caller.api_key_id : undefined
-        const ids = pathIds(self === undefined ? params : { ...params, api_key_id: self })
-        const under = (policy: CredentialPolicy) =>
-          Effect.flatMap(problems(authorization.admit(policy, caller, ids)), () =>
-            admitted(policy, { caller, ids, request })
+        const named = self === undefined ? params : { ...params, api_key_id: self }
+        const ids = pathIds(named)
+        const under = (policy: CredentialPolicy) => {
+          const call = Effect.flatMap(problems(authorization.admit(policy, caller, ids)), () =>
+            admitted(policy, { caller, ids, params: named, request })
           )
+          return action === undefined || !sensitive
+            ? call
+            : reportingRefusals(audit, { action, caller, endpoint, params: named, request }, call)
+        }
         return raisable ? Effect.flatMap(peeked(request), (body) => under(policyFor(endpoint, own, body))) : under(own)
       })
     })

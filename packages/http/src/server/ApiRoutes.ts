@@ -1,6 +1,6 @@
 /**
  * Every route of the API: the groups, the middleware around them, OpenAPI and its pages. It needs the core's services
- * and a `Transport`, and does not start while an endpoint has no policy.
+ * and a `Transport`, and does not start while an endpoint has no policy, or a change no act.
  */
 import { Api } from "@narthex/api"
 import { ProxyRequests } from "@narthex/core"
@@ -9,6 +9,7 @@ import { Headers, HttpIncomingMessage, UrlParams } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { layerDocs } from "../docs/docsRoutes.ts"
 import { ApiKeysHandlers } from "../handlers/apiKeys.ts"
+import { AuditHandlers } from "../handlers/audit.ts"
 import { AuthHandlers } from "../handlers/auth.ts"
 import { BranchesHandlers } from "../handlers/branches.ts"
 import { CliHandlers } from "../handlers/cli.ts"
@@ -32,10 +33,11 @@ import { layerRateLimiting } from "../middleware/RateLimiting.ts"
 import { layerResponseHeaders } from "../middleware/ResponseHeaders.ts"
 import { layerSchemaErrors } from "../middleware/SchemaErrors.ts"
 import { HttpConventions } from "./HttpConventions.ts"
-import { withoutPolicy } from "./routeTable.ts"
+import { withoutAct, withoutPolicy } from "./routeTable.ts"
 
 const Handlers = Layer.mergeAll(
   ApiKeysHandlers,
+  AuditHandlers,
   AuthHandlers,
   BranchesHandlers,
   CliHandlers,
@@ -66,6 +68,12 @@ export const BareRoutes = Layer.mergeAll(
   HttpConventions
 )
 
+const everyChangeIsAudited = Layer.effectDiscard(
+  withoutAct.length === 0
+    ? Effect.void
+    : Effect.die(new Error(`These changes have no act, so the server does not start: ${withoutAct.join(", ")}`))
+)
+
 const everyEndpointHasAPolicy = Layer.effectDiscard(
   withoutPolicy.length === 0
     ? Effect.void
@@ -73,7 +81,7 @@ const everyEndpointHasAPolicy = Layer.effectDiscard(
 )
 
 /** Runs when an instance starts, before the first request: the check of policies, and the record for proxy reports. */
-export const layerServing = Layer.merge(everyEndpointHasAPolicy, ProxyRequests.layerReceiving)
+export const layerServing = Layer.mergeAll(everyEndpointHasAPolicy, everyChangeIsAudited, ProxyRequests.layerReceiving)
 
 /** Every route of the API. The router must be strict: `strictRouting`. */
 export const ApiRoutes = Layer.merge(BareRoutes, layerServing)

@@ -11,7 +11,7 @@
  * credential (docs/design/authorization.md Z6, step 1).
  */
 import { isProblemCode, type ProblemCode, problemCatalog } from "@narthex/api"
-import { becauseOf, Requester, requesterAt } from "@narthex/core"
+import { ActOrigin, becauseOf, type Origin, Requester, requesterAt } from "@narthex/core"
 import { Cause, Context, Effect, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { originOf, ServerIdentity } from "../ServerIdentity.ts"
@@ -144,14 +144,17 @@ const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse
     )
   })
 
-/** The request as the routes get it, its id in every line of the log, and its requester. */
+/** The request as the routes get it, its id in every line of the log, its requester and its origin. */
 const ofRequest = <R>(
   context: Context.Context<R>,
   request: HttpServerRequest.HttpServerRequest,
   requester: string,
-  request_id: string
+  origin: Origin & { readonly request_id: string }
 ) => {
-  const requested = Context.add(context, HttpServerRequest.HttpServerRequest, request)
+  const { request_id } = origin
+  const requested = Context.add(context, HttpServerRequest.HttpServerRequest, request).pipe(
+    Context.add(ActOrigin, origin)
+  )
   return Context.add(Context.add(requested, Requester, requester), References.CurrentLogAnnotations, {
     ...Context.get(context, References.CurrentLogAnnotations),
     request_id
@@ -182,8 +185,9 @@ export const HttpConventions = HttpRouter.middleware(
             : response
         }
         const early = beforeRouting(transport, request, path, allow)
-        const { address } = originOf(request, Context.get(context, ServerIdentity).origin)
+        const client = originOf(request, Context.get(context, ServerIdentity).origin)
         // Until its credential is verified.
+        const { address } = client
         const requester = requesterAt(address)
         const answer =
           early === undefined
@@ -192,7 +196,7 @@ export const HttpConventions = HttpRouter.middleware(
                   allow.length === 0 ? Effect.succeed(request) : withoutNeedlessType(transport, request),
                   (plain) =>
                     Effect.updateContext(handler, (context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
-                      ofRequest(context, plain, requester, request_id)
+                      ofRequest(context, plain, requester, { ...client, request_id })
                     )
                 ),
                 answerCause

@@ -1,8 +1,10 @@
 /**
- * The methods of each path, so that a wrong method is 405 with `Allow` and not 404, and the endpoints without a policy.
+ * The methods of each path, so that a wrong method is 405 with `Allow` and not 404, and the endpoints without a policy,
+ * or without a name in the audit log.
  * The contract is read once, at start.
  */
-import { Api, policyOf } from "@narthex/api"
+import { Api, AuditedAs, policyOf } from "@narthex/api"
+import { Context } from "effect"
 import { docsPaths } from "../docs/docsRoutes.ts"
 
 const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(group.endpoints))
@@ -51,4 +53,14 @@ export const isApiPath = (path: string, atRoot: boolean): boolean =>
 /** The endpoints without a policy. The server does not start while there is one. */
 export const withoutPolicy: ReadonlyArray<string> = endpoints
   .filter((endpoint) => policyOf(endpoint) === undefined)
+  .map(({ method, path }) => `${method} ${path}`)
+
+/** The changes of people and keys that would leave no entry in the audit log (docs/design/audit.md U2). */
+export const withoutAct: ReadonlyArray<string> = endpoints
+  .filter(
+    ({ annotations, method }) =>
+      method !== "GET" &&
+      policyOf({ annotations })?._tag === "Credential" &&
+      Context.get(annotations, AuditedAs) === undefined
+  )
   .map(({ method, path }) => `${method} ${path}`)

@@ -6,6 +6,7 @@ import { Api } from "@narthex/api"
 import { Context, Effect, Layer } from "effect"
 import { type Answer, bytes, call as send } from "../support/wire.ts"
 import { type Caller, callerOf, idsOf } from "./caller.ts"
+import { wrongEntries } from "./entries.ts"
 import { expected, type Side } from "./expectation.ts"
 import { narrowOf, type Principal } from "./principals.ts"
 import type { Call, Ids, Row } from "./rows/cells.ts"
@@ -83,16 +84,23 @@ const cell = Effect.fnUntraced(function* (row: Row, call: Call, principal: Princ
   const caller = yield* callerOf(world, principal, call.on ?? "child")
   const ids = yield* idsOf(world, call, side, caller)
   const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "") + (call.query ?? "")
+  // Refusals are compared by bytes, so they have one request id.
+  const request_id = wanted === "2" ? crypto.randomUUID() : "matrix"
   const answer = yield* send(endpoint.method, path, {
     token: caller.token,
     body: call.body?.(ids),
-    headers: { "x-request-id": "matrix" }
+    headers: { "x-request-id": request_id }
   })
   const fine =
     meets(wanted, { status: call.success ?? 200 }, answer, principal) &&
     (wanted !== "f" || isFiltered(call, answer, caller, principal, ids))
   const got = `${answer.status} ${answer.body?.code ?? ""}`
-  const wrong = fine ? undefined : `row ${row.row}, ${label(call)}, ${principal}, ${side}: ${got}, not ${wanted}`
+  const left =
+    fine && wanted === "2" && answer.status < 300
+      ? yield* wrongEntries(call.call, world, caller, answer, request_id)
+      : undefined
+  const problem = fine ? left : `${got}, not ${wanted}`
+  const wrong = problem && `row ${row.row}, ${label(call)}, ${principal}, ${side}: ${problem}`
   return { side, wanted, wrong, bytes: bytes(answer) }
 })
 

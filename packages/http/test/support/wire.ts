@@ -115,7 +115,7 @@ const callSocket = (port: number, method: string, path: string, { body, headers 
         incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
         incoming.on("end", () => {
           const text = Buffer.concat(chunks).toString()
-          resume(Effect.succeed({ ...head, text, body: parsed(text) }))
+          resume(Effect.succeed({ ...head, text, body: parsed(text, incoming.headers["content-type"]) }))
         })
       }
     )
@@ -128,7 +128,8 @@ const flat = (headers: NodeJS.Dict<string | Array<string>>) =>
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value])
   )
 
-const parsed = (text: string): unknown => {
-  if (!/^[{[]/.test(text)) return undefined
+/** Lines of JSON are text. */
+const parsed = (text: string, type = ""): unknown => {
+  if (!/^[{[]/.test(text) || type.startsWith("application/x-ndjson")) return undefined
   return JSON.parse(text)
 }

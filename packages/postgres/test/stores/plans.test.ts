@@ -10,6 +10,7 @@ import { assert, layer } from "@effect/vitest"
 import {
   AccountStore,
   ApiKeyStore,
+  AuditLog,
   BranchId,
   BranchStore,
   ClientRefusalStore,
@@ -103,6 +104,9 @@ const fill = [
   `insert into narthex.refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
   `insert into narthex.operation_head (operation_id, branch_id, class, org_id, lane, position, due_at)
    select 'h' || n, 'h' || n, 'roles', 'o' || n, '', n, now() from generate_series(1, ${rows}) n`,
+  `insert into audit_entry select 'a' || n, 'o' || n % 200, now(), 'project.created', 'done',
+     '{"type": "operator", "id": null, "name": null, "user": null}', '[]',
+     '{"location": null, "user_agent": null, "request_id": null}', '{}', 1 from generate_series(1, ${rows}) n`,
   "analyze"
 ]
 
@@ -165,6 +169,12 @@ const asks = Effect.gen(function* () {
   yield* refusals.list(project, null, page)
   yield* refusals.list(project, { user_id: user }, page)
   yield* refusals.purge(at(0))
+  const audit = yield* AuditLog
+  yield* audit.list(org, {}, page)
+  yield* audit.list(org, { from: at(0), until: at(1) }, page)
+  yield* audit.list(org, { action: "project.deleted", actor_id: user, target_id: project, outcome: "refused" }, page)
+  yield* audit.list(null, {}, page)
+  yield* audit.purge(at(0), 10)
   yield* log.tail(rows - 10, 100)
   yield* log.headOf(eventOrg)
   yield* log.window(eventOrg, 100)

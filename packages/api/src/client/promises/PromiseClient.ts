@@ -208,6 +208,12 @@ export type OwnInvitationsCalls = {
   readonly decline: Method<"ownInvitations", "decline", void>
 }
 
+/** Acts of people, API keys and the operator, for owners and admins. */
+export type AuditCalls = {
+  /** List the audit log. */
+  readonly list: Method<"audit", "list", Answers.AuditListAnswer>
+}
+
 /**
  * Server-sent events and their history. A program that embeds the control plane may publish types of its own, with the
  * source `host`. Clients ignore types and members that they do not know.
@@ -279,6 +285,8 @@ export type Client = {
   readonly invitations: InvitationsCalls
   /** Organizations that invite the caller. */
   readonly ownInvitations: OwnInvitationsCalls
+  /** Acts of people, API keys and the operator, for owners and admins. */
+  readonly audit: AuditCalls
   /**
    * Server-sent events and their history. A program that embeds the control plane may publish types of its own, with
    * the source `host`. Clients ignore types and members that they do not know.

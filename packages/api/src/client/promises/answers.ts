@@ -101,6 +101,70 @@ export type ApiKeysListAnswer = {
   readonly pagination: Pagination
 }
 
+/** The person, API key or operator that acted. */
+export type AuditActor = {
+  /** `user`, `api_key`, `operator` (a command of the server), or `anonymous` (a report of a leaked secret). */
+  readonly type: string
+  /** The id of the person or of the API key; `null`: neither. */
+  readonly id: string | null
+  /** The address or name of the person, or the name of the API key; `null`: none. */
+  readonly name: string | null
+  /** The person who acted, or as whom the API key acts; `null`: none. */
+  readonly user: UserRef | null
+}
+
+/** Where an act came from. */
+export type AuditContext = {
+  /** The address of the client; `null`: not known. */
+  readonly location: string | null
+  /** The name that the client gave itself; `null`: none. */
+  readonly user_agent: string | null
+  /** The id of the request; `null`: there was none. */
+  readonly request_id: string | null
+}
+
+/** An act in the organization, or a refused attempt at one. */
+export type AuditEntry = {
+  /** The id of the entry. */
+  readonly id: string
+  /** The organization that the entry belongs to; `null`: an act of the operator for all. */
+  readonly org_id: string | null
+  /** When the act happened. */
+  readonly occurred_at: string
+  /** The name of the act. Clients accept names that they do not know. */
+  readonly action: string
+  /** `done`, or `refused` with 403. */
+  readonly outcome: string
+  /** The person, API key or operator that acted. */
+  readonly actor: AuditActor
+  /** The object of the act first, then what it is part of. */
+  readonly targets: ReadonlyArray<AuditTarget>
+  /** Where the act came from. */
+  readonly context: AuditContext
+  /** More facts about the act, such as the role that was granted. */
+  readonly metadata: Readonly<Record<string, string>>
+  /** The version of the entry's form. */
+  readonly version: number
+}
+
+/** A page of entries. */
+export type AuditListAnswer = {
+  /** The entries, newest first. */
+  readonly entries: ReadonlyArray<AuditEntry>
+  /** Where the next page begins. */
+  readonly pagination: Pagination
+}
+
+/** An object of an act, or one that it is part of. */
+export type AuditTarget = {
+  /** The kind of the object, such as `project` or `member`. */
+  readonly type: string
+  /** The id of the object; of a network its CIDR, of a credential its role. */
+  readonly id: string
+  /** The name at the time of the act; `null`: it has none, or it is not known. */
+  readonly name: string | null
+}
+
 /** The address. */
 export type AuthClientAddressAnswer = {
   /** The address of the client. */

@@ -35,6 +35,7 @@ export const commonMembers: Readonly<Record<string, MemberEntry>> = {
   invitations: ["The invitations, newest first."],
   events: ["The events, in the order that the call names."],
   sessions: ["The sessions of the caller, newest first."],
+  entries: ["The entries, newest first."],
   refusals: ["The refused clients, newest first."],
   regions: ["The active regions."],
   providers: ["The identity providers that people sign in with."],

@@ -18,6 +18,7 @@ export const Permission = Schema.Literals([
   "rename_organization",
   "manage_keys",
   "manage_credentials",
+  "read_audit",
   "manage_owners",
   "delete_organization"
 ])
@@ -32,7 +33,8 @@ const admin: ReadonlyArray<Permission> = [
   "manage_members",
   "rename_organization",
   "manage_keys",
-  "manage_credentials"
+  "manage_credentials",
+  "read_audit"
 ]
 const owner: ReadonlyArray<Permission> = [...admin, "manage_owners", "delete_organization"]
 

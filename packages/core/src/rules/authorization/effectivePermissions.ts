@@ -9,8 +9,15 @@ import type { CallEffect, Reach } from "./Policy.ts"
 import type { AnyCaller } from "./Principal.ts"
 import { builtInRoles, type RoleTable } from "./Roles.ts"
 
+interface Use {
+  readonly effects: ReadonlyArray<CallEffect>
+  readonly reach: Reach
+  /** Whether agents' keys may call, if their effects allow it. Left out: they may. */
+  readonly agents?: false
+}
+
 /** The effects of the calls that ask for a permission, and the narrowest scope that reaches one; `null`: sessions alone. */
-const uses: Record<Permission, { readonly effects: ReadonlyArray<CallEffect>; readonly reach: Reach } | null> = {
+const uses: Record<Permission, Use | null> = {
   read: { effects: ["read"], reach: "branch" },
   mint_read_only: { effects: ["mint"], reach: "branch" },
   mint_read_write: { effects: ["mint"], reach: "branch" },
@@ -22,6 +29,7 @@ const uses: Record<Permission, { readonly effects: ReadonlyArray<CallEffect>; re
   rename_organization: { effects: ["admin"], reach: "organization" },
   manage_invitations: { effects: ["admin"], reach: "organization" },
   manage_members: { effects: ["admin"], reach: "organization" },
+  read_audit: { effects: ["read"], reach: "organization", agents: false },
   manage_owners: { effects: ["admin"], reach: "organization" },
   delete_organization: { effects: ["admin"], reach: "organization" },
   own_keys: null,
@@ -35,6 +43,7 @@ const usableBy = (capability: Capability, scope: Reach): ReadonlySet<Permission>
       const use = uses[permission]
       return (
         use !== null &&
+        !(capability === "agent" && use.agents === false) &&
         width[scope] >= width[use.reach] &&
         use.effects.some((effect) => effectsOf[capability].has(effect))
       )

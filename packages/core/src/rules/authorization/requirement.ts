@@ -25,6 +25,7 @@ const uses: Record<Permission, { readonly effect: CallEffect; readonly reach: Re
   rename_organization: { effect: "admin", reach: "organization" },
   manage_invitations: { effect: "admin", reach: "organization" },
   manage_members: { effect: "admin", reach: "organization" },
+  read_audit: { effect: "read", reach: "organization" },
   manage_owners: { effect: "admin", reach: "organization" },
   delete_organization: { effect: "admin", reach: "organization" },
   own_keys: { effect: "admin", reach: "organization", session: true },

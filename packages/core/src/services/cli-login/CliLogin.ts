@@ -13,7 +13,11 @@ import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effe
 import { Base64Url } from "effect/encoding"
 import { equalInConstantTime, sha256 } from "../../Digest.ts"
 import { Entropy } from "../../Entropy.ts"
+import type { OrgId } from "../../Ids.ts"
 import { Conflict, InvalidMember } from "../../Refusals.ts"
+import { AuditActor } from "../../records/audit/AuditEntry.ts"
+import { AuditLog } from "../../records/audit/AuditLog.ts"
+import { noteAct } from "../../records/audit/noteAct.ts"
 import { CliGrant, cliCodeLifetime, isLoopbackRedirect } from "../../records/cli-login/CliGrant.ts"
 import { CliGrantStore } from "../../records/cli-login/CliGrantStore.ts"
 import type { SessionCaller } from "../../rules/authorization/Principal.ts"
@@ -55,12 +59,13 @@ export class CliLogin extends Context.Service<
     readonly exchange: (exchange: CliExchange) => Effect.Effect<CreatedApiKey, InvalidCode | Conflict | StorageError>
   }
 >()("@narthex/core/services/cli-login/CliLogin") {
-  static readonly layer: Layer.Layer<CliLogin, never, ApiKeys | CliGrantStore | Transaction> = Layer.effect(
+  static readonly layer: Layer.Layer<CliLogin, never, ApiKeys | AuditLog | CliGrantStore | Transaction> = Layer.effect(
     CliLogin,
     Effect.gen(function* () {
       const entropy = yield* Entropy
       const grants = yield* CliGrantStore
       const keys = yield* ApiKeys
+      const note = noteAct(yield* AuditLog)
       const { run } = yield* Transaction
 
       const authorize = Effect.fn("CliLogin.authorize")(function* (caller: SessionCaller, wanted: CliAuthorization) {
@@ -117,7 +122,10 @@ export class CliLogin extends Context.Service<
         }
         const step = Effect.gen(function* () {
           const consumed = Option.getOrUndefined(yield* grants.consume(digest, yield* DateTime.now))
-          return yield* consumed === undefined ? new InvalidCode({}) : makeKey(consumed)
+          if (consumed === undefined) return yield* new InvalidCode({})
+          const made = yield* makeKey(consumed)
+          yield* note(creationOf(made.api_key, consumed.org_id))
+          return made
         })
         return yield* run(step)
       })
@@ -126,3 +134,13 @@ export class CliLogin extends Context.Service<
     })
   )
 }
+
+/** The act of the person who authorized the command line. */
+const creationOf = ({ capability, created_by: user, id, name }: CreatedApiKey["api_key"], org_id: OrgId) =>
+  ({
+    org_id,
+    action: "api_key.created",
+    actor: new AuditActor({ type: "user", id: user.id, name: user.email, user }),
+    targets: [{ type: "api_key", id, name }],
+    metadata: { capability }
+  }) as const

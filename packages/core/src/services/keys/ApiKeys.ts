@@ -10,12 +10,12 @@
  * so a secret is made only under locks that exclude that.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } from "effect"
-import { BranchId, makeApiKeyId, type OrgId, ProjectId, requestedId, type SessionId, type UserId } from "../../Ids.ts"
+import { makeApiKeyId, type OrgId, type SessionId, type UserId } from "../../Ids.ts"
 import { type Page, type PageRequest, pageOfAll } from "../../Page.ts"
 import {
   Conflict,
   type InvalidCredential,
-  InvalidMember,
+  type InvalidMember,
   NotFound,
   orNotFound,
   Refused,
@@ -23,6 +23,8 @@ import {
 } from "../../Refusals.ts"
 import { AccessPolicy, accountState } from "../../records/accounts/AccessPolicy.ts"
 import { AccountStore } from "../../records/accounts/AccountStore.ts"
+import { AuditLog } from "../../records/audit/AuditLog.ts"
+import { anonymousActor, noteAct } from "../../records/audit/noteAct.ts"
 import { apiKeyRevoked } from "../../records/events/InternalEvents.ts"
 import { ApiKey, type Capability, type KeyEnd, type Scope, type StoredApiKey } from "../../records/keys/ApiKey.ts"
 import { ApiKeyStore } from "../../records/keys/ApiKeyStore.ts"
@@ -37,21 +39,13 @@ import type { AnyCaller } from "../../rules/authorization/Principal.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { Transaction } from "../../Transaction.ts"
 import { activeSession } from "../sign-in/activeSession.ts"
+import { resolvingScope, unknownScope, type WantedScope } from "./wantedScope.ts"
 
 /** How many valid keys a user may have in one organization. */
 export const KeyLimit = Context.Reference<number>("@narthex/core/services/keys/KeyLimit", { defaultValue: () => 1000 })
 
 /** How long an expired key is listed. */
 const listedAfterExpiry = Duration.days(30)
-
-const unknown = (member: string) =>
-  new InvalidMember({ path: ["scope", member], reason: "There is no such object in this organization." })
-
-/** A scope as a caller names it. The ids in it may not exist. */
-export type WantedScope =
-  | { readonly type: "organization" }
-  | { readonly type: "project"; readonly project_id: string }
-  | { readonly type: "branch"; readonly project_id?: string; readonly branch_id: string }
 
 export interface NewApiKey {
   readonly name: string
@@ -129,6 +123,7 @@ export class ApiKeys extends Context.Service<
     never,
     | AccountStore
     | ApiKeyStore
+    | AuditLog
     | BranchRoleStore
     | BranchStore
     | KeyDigester
@@ -140,6 +135,7 @@ export class ApiKeys extends Context.Service<
     ApiKeys,
     Effect.gen(function* () {
       const accounts = yield* AccountStore
+      const note = noteAct(yield* AuditLog)
       const branches = yield* BranchStore
       const digester = yield* KeyDigester
       const projects = yield* ProjectStore
@@ -149,20 +145,7 @@ export class ApiKeys extends Context.Service<
       const { emit, run } = yield* Transaction
       const held = activeSession(yield* SessionStore, accounts)
 
-      const resolveScope = Effect.fn("ApiKeys.resolveScope")(function* (org: OrgId, scope: WantedScope) {
-        if (scope.type === "organization") return scope
-        if (scope.type === "project") {
-          const project = yield* projects.find(org, requestedId(ProjectId, scope.project_id))
-          if (Option.isNone(project)) return yield* unknown("project_id")
-          return { type: "project" as const, project_id: project.value.id }
-        }
-        const branch = Option.getOrUndefined(yield* branches.findAnywhere(requestedId(BranchId, scope.branch_id)))
-        const home = branch === undefined ? Option.none() : yield* projects.find(org, branch.project_id)
-        if (branch === undefined || Option.isNone(home)) return yield* unknown("branch_id")
-        if (scope.project_id !== undefined && scope.project_id !== branch.project_id)
-          return yield* unknown("project_id")
-        return { type: "branch" as const, project_id: branch.project_id, branch_id: branch.id }
-      })
+      const resolveScope = resolvingScope(projects, branches)
 
       const freshSecret = Effect.gen(function* () {
         const secret = yield* makeKeySecret
@@ -173,9 +156,9 @@ export class ApiKeys extends Context.Service<
       /** Locks what the key reaches, so that its end cannot miss the new key. */
       const lockScope = Effect.fnUntraced(function* (org: OrgId, scope: Scope) {
         if (scope.type === "project" && Option.isNone(yield* projects.lock(org, scope.project_id)))
-          return yield* unknown("project_id")
+          return yield* unknownScope("project_id")
         if (scope.type === "branch" && Option.isNone(yield* branches.lock(scope.project_id, scope.branch_id)))
-          return yield* unknown("branch_id")
+          return yield* unknownScope("branch_id")
       })
 
       const create = Effect.fn("ApiKeys.create")(function* (creator: KeyCreator, wanted: NewApiKey) {
@@ -268,17 +251,14 @@ export class ApiKeys extends Context.Service<
       })
 
       const end = Effect.fnUntraced(function* (org: OrgId, id: ApiKey["id"], reason: KeyEnd) {
-        const step = Effect.gen(function* () {
-          const now = yield* DateTime.now
-          if (!(yield* store.revoke(org, id, reason, now))) return yield* new NotFound({})
-          yield* roles.revoke({ api_key_ids: [id] }, now)
-          yield* emit(apiKeyRevoked(org, id))
-        })
-        yield* run(step)
+        const now = yield* DateTime.now
+        if (!(yield* store.revoke(org, id, reason, now))) return yield* new NotFound({})
+        yield* roles.revoke({ api_key_ids: [id] }, now)
+        yield* emit(apiKeyRevoked(org, id))
       })
 
       const revoke = Effect.fn("ApiKeys.revoke")(({ kind, org_id }: Revoker, id: ApiKey["id"]) =>
-        end(org_id, id, kind === "api_key" ? "self_revoked" : "revoked")
+        run(end(org_id, id, kind === "api_key" ? "self_revoked" : "revoked"))
       )
 
       const report = Effect.fn("ApiKeys.report")(function* (secret: Redacted.Redacted) {
@@ -290,8 +270,18 @@ export class ApiKeys extends Context.Service<
             digests.includes(digest) && (dies_at === null || DateTime.isGreaterThan(dies_at, now))
         )
         if (found === undefined || !opens) return
-        yield* Effect.catchTag(end(found.org_id, found.key.id, "reported"), "NotFound", () => Effect.void)
-        yield* Effect.logWarning("A leaked API key was reported and revoked.", { api_key_id: found.key.id })
+        const { id, name } = found.key
+        const ended = Effect.andThen(
+          end(found.org_id, id, "reported"),
+          note({
+            org_id: found.org_id,
+            action: "api_key.reported",
+            actor: anonymousActor,
+            targets: [{ type: "api_key", id, name }]
+          })
+        )
+        yield* Effect.catchTag(run(ended), "NotFound", () => Effect.void)
+        yield* Effect.logWarning("A leaked API key was reported and revoked.", { api_key_id: id })
       })
 
       return ApiKeys.of({ resolveScope, create, rotate, list, read, revoke, report, withUse })

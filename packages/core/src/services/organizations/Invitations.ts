@@ -10,6 +10,7 @@ import { AccountStore } from "../../records/accounts/AccountStore.ts"
 import { normalizeEmail } from "../../records/accounts/EmailAddress.ts"
 import { Invitation, invitationDays, StoredInvitation } from "../../records/accounts/Invitation.ts"
 import { InvitationStore } from "../../records/accounts/InvitationStore.ts"
+import { actsOn } from "../../records/audit/RunningAct.ts"
 import type { QuotaExceeded } from "../../records/quotas/Quota.ts"
 import type { AnyCaller } from "../../rules/authorization/Principal.ts"
 import { checkRoleChange, requireRole } from "../../rules/organizations/roleChange.ts"
@@ -97,6 +98,7 @@ export class Invitations extends Context.Service<
           const invitation = yield* orNotFound(store.lock(caller.org_id, requestedId(InvitationId, id)))
           yield* checkRoleChange(caller, { from: null, to: invitation.role })
           const status = invitation.statusAt(now)
+          yield* actsOn(id, invitation.email)
           if (status === "pending") return invitation
           if (status === "revoked") return yield* new NotFound({})
           return yield* new Conflict({ reason: `The invitation is ${status}. Make a new one.` })

@@ -6,6 +6,8 @@ import { type NotFound, orNotFound } from "../../Refusals.ts"
 import { AccountStore } from "../../records/accounts/AccountStore.ts"
 import { personalOrgId } from "../../records/accounts/Organization.ts"
 import { User } from "../../records/accounts/User.ts"
+import { AuditLog } from "../../records/audit/AuditLog.ts"
+import { noteAct, operatorActor } from "../../records/audit/noteAct.ts"
 import { userRevoked } from "../../records/events/InternalEvents.ts"
 import { BranchRoleStore } from "../../records/projects/BranchRoleStore.ts"
 import type { StorageError } from "../../StorageError.ts"
@@ -27,15 +29,20 @@ export class OperatorAccounts extends Context.Service<
     readonly disable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>
   }
 >()("@narthex/core/services/organizations/OperatorAccounts") {
-  static readonly layer: Layer.Layer<OperatorAccounts, never, AccountStore | BranchRoleStore | Transaction> =
+  static readonly layer: Layer.Layer<OperatorAccounts, never, AccountStore | AuditLog | BranchRoleStore | Transaction> =
     Layer.effect(
       OperatorAccounts,
       Effect.gen(function* () {
         const accounts = yield* AccountStore
         const roles = yield* BranchRoleStore
+        const note = noteAct(yield* AuditLog)
         const { emit, run } = yield* Transaction
 
-        const change = (id: UserId, edit: (user: User, now: DateTime.Utc) => User) =>
+        const change = (
+          action: "account.enabled" | "account.disabled",
+          id: UserId,
+          edit: (user: User, now: DateTime.Utc) => User
+        ) =>
           run(
             Effect.gen(function* () {
               const { issuer, subject } = yield* orNotFound(accounts.findUser(id))
@@ -43,6 +50,8 @@ export class OperatorAccounts extends Context.Service<
               yield* accounts.putUser(user)
               if (user.disabled_at !== null) yield* roles.revoke({ user_id: id }, yield* DateTime.now)
               if (user.disabled_at !== null) yield* emit(userRevoked(personalOrgId(id), id))
+              const targets = [{ type: "user", id, name: user.email ?? user.name }]
+              yield* note({ org_id: personalOrgId(id), action, actor: operatorActor, targets })
               return user
             })
           )
@@ -54,8 +63,13 @@ export class OperatorAccounts extends Context.Service<
               ? accounts.usersByEmail(name)
               : Effect.map(accounts.findUser(requestedId(UserId, name)), Option.toArray),
           enable: (id) =>
-            change(id, (user, now) => new User({ ...user, enabled_at: user.enabled_at ?? now, disabled_at: null })),
-          disable: (id) => change(id, (user, now) => new User({ ...user, disabled_at: user.disabled_at ?? now }))
+            change(
+              "account.enabled",
+              id,
+              (user, now) => new User({ ...user, enabled_at: user.enabled_at ?? now, disabled_at: null })
+            ),
+          disable: (id) =>
+            change("account.disabled", id, (user, now) => new User({ ...user, disabled_at: user.disabled_at ?? now }))
         })
       })
     )

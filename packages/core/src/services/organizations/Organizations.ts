@@ -14,6 +14,7 @@ import { Conflict, type InvalidMember, type NotFound, orNotFound, type Refused }
 import { AccountStore } from "../../records/accounts/AccountStore.ts"
 import { Member, Membership } from "../../records/accounts/Membership.ts"
 import { Organization, OrganizationView, personalOrgId } from "../../records/accounts/Organization.ts"
+import { actsIn, actsOn } from "../../records/audit/RunningAct.ts"
 import { apiKeyRevoked, membershipRevoked, organizationRevoked } from "../../records/events/InternalEvents.ts"
 import type { ApiKey } from "../../records/keys/ApiKey.ts"
 import { ApiKeyStore } from "../../records/keys/ApiKeyStore.ts"
@@ -122,6 +123,7 @@ export class Organizations extends Context.Service<
           yield* accounts.putOrganization(organization)
           yield* accounts.putMembership(founder)
           yield* quotas.takeOrganization(caller.user.id, id)
+          yield* actsIn(id)
         })
         yield* run(step)
         return new OrganizationView({ ...organization, role: "owner" })
@@ -164,6 +166,8 @@ export class Organizations extends Context.Service<
             yield* emit(apiKeyRevoked(organization.id, id))
           yield* accounts.removeOrganization(organization.id)
           yield* emit(organizationRevoked(organization.id))
+          yield* actsIn(personalOrgId(caller.user.id))
+          yield* actsOn(organization.id, organization.name)
         })
         yield* run(step)
       })
@@ -241,6 +245,7 @@ export class Organizations extends Context.Service<
             })
           if (user === caller.user.id && hand_over_credentials) return yield* handedToOneself
           if (user === caller.user.id && !confirmed) return yield* lockout
+          yield* actsOn(user, member.email ?? member.name)
           const now = yield* DateTime.now
           yield* accounts.removeMembership(caller.org_id, user)
           const ended = yield* keys.revokeAll({ org_id: caller.org_id, user_id: user }, "membership_ended", now)

@@ -11,6 +11,7 @@ import { type OwnInvitation, StoredInvitation } from "../../records/accounts/Inv
 import { InvitationStore } from "../../records/accounts/InvitationStore.ts"
 import { OrganizationView } from "../../records/accounts/Organization.ts"
 import { User } from "../../records/accounts/User.ts"
+import { actsIn, actsOn } from "../../records/audit/RunningAct.ts"
 import type { AnyCaller } from "../../rules/authorization/Principal.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { Transaction } from "../../Transaction.ts"
@@ -52,7 +53,10 @@ export class OwnInvitations extends Context.Service<
         /** The caller's pending invitation, locked with its organization. */
         const locked = Effect.fnUntraced(function* (caller: AnyCaller, id: InvitationId) {
           const found = yield* orNotFound(store.find(requestedId(InvitationId, id)))
-          return yield* orNotFound(lockPending(caller.user, found))
+          const invitation = yield* orNotFound(lockPending(caller.user, found))
+          yield* actsIn(invitation.org_id)
+          yield* actsOn(invitation.id, invitation.email)
+          return invitation
         })
 
         /** An invitation enables a pending account, if the operator allows it (docs/design/identity.md I18). */

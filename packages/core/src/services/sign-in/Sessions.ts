@@ -18,6 +18,9 @@ import { AccessPolicy, maySignIn } from "../../records/accounts/AccessPolicy.ts"
 import { AccountStore } from "../../records/accounts/AccountStore.ts"
 import { Membership } from "../../records/accounts/Membership.ts"
 import { personalOrgId } from "../../records/accounts/Organization.ts"
+import { AuditLog } from "../../records/audit/AuditLog.ts"
+import { noteAct } from "../../records/audit/noteAct.ts"
+import { actsIn } from "../../records/audit/RunningAct.ts"
 import { Session, type SessionClaims, SessionPolicy } from "../../records/sessions/Session.ts"
 import { SessionStore } from "../../records/sessions/SessionStore.ts"
 import { TokenSigner } from "../../records/sessions/TokenSigner.ts"
@@ -30,7 +33,7 @@ import { hostSessions } from "./hostSession.ts"
 import { IdentityProvider, type IdTokenToVerify, InvalidIdToken, type ProviderUnavailable } from "./IdentityProvider.ts"
 import { type IssuedSession, issueToken } from "./issueToken.ts"
 import { EmailNotAllowed, SignIn } from "./SignIn.ts"
-import { type Device, openSession, revokeSession } from "./sessionRows.ts"
+import { type Device, endOf, openSession, revokeSession } from "./sessionRows.ts"
 
 /** The caller is not a member of the organization, or it does not exist. The answer does not say which. */
 export class NotAMember extends Schema.TaggedError<NotAMember>()("NotAMember", {}) {
@@ -87,7 +90,7 @@ export class Sessions extends Context.Service<
   static readonly layer: Layer.Layer<
     Sessions,
     never,
-    AccountStore | IdentityProvider | SessionStore | SignIn | TokenSigner | Transaction
+    AccountStore | AuditLog | IdentityProvider | SessionStore | SignIn | TokenSigner | Transaction
   > = Layer.effect(
     Sessions,
     Effect.gen(function* () {
@@ -99,9 +102,11 @@ export class Sessions extends Context.Service<
       const { emit, run } = yield* Transaction
       const issue = issueToken(accounts, signer)
 
-      const opened = openSession(store)
+      const log = yield* AuditLog
+      const note = noteAct(log)
+      const opened = openSession(store, log)
       const revoke = revokeSession(store, emit)
-      const { endOwn, start } = hostSessions({ accounts, store, run, issue, opened, revoke })
+      const { endOwn, start } = hostSessions({ accounts, store, log, run, issue, opened, revoke })
 
       const exchange = Effect.fn("Sessions.exchange")(function* (token: IdTokenToVerify, device: Device) {
         const identity = yield* Effect.tapErrorTag(provider.verify(token), "InvalidIdToken", (error) =>
@@ -210,6 +215,7 @@ export class Sessions extends Context.Service<
             refreshed_at: yield* DateTime.now
           })
           yield* store.update(switched)
+          yield* actsIn(target)
           return switched
         })
         return yield* issue(yield* run(step), caller.user)
@@ -217,7 +223,12 @@ export class Sessions extends Context.Service<
 
       const logout = Effect.fn("Sessions.logout")(function* (token: Redacted.Redacted) {
         const claims = yield* verify(token)
-        yield* run(Effect.flatMap(active(claims), ({ session }) => revoke(session, "signed_out")))
+        const step = Effect.gen(function* () {
+          const { session, user } = yield* active(claims)
+          yield* revoke(session, "signed_out")
+          yield* note(endOf(session, user))
+        })
+        yield* run(step)
       })
 
       const list = Effect.fn("Sessions.list")(function* (user: UserId) {
@@ -230,6 +241,7 @@ export class Sessions extends Context.Service<
           const session = yield* orNotFound(store.lock(requestedId(SessionId, id)))
           if (session.user_id !== user || session.revoked_at !== null) return yield* new NotFound({})
           yield* revoke(session, "ended_by_owner")
+          yield* actsIn(session.active_org_id)
         })
         yield* run(step)
       })

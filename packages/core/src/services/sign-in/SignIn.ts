@@ -12,6 +12,8 @@ import { InvitationStore } from "../../records/accounts/InvitationStore.ts"
 import { Membership } from "../../records/accounts/Membership.ts"
 import { Organization, personalOrgId } from "../../records/accounts/Organization.ts"
 import { User } from "../../records/accounts/User.ts"
+import { AuditLog } from "../../records/audit/AuditLog.ts"
+import { actorOfUser, noteAct } from "../../records/audit/noteAct.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { acceptInvitation, invitedAddress, lockOwnInvitation } from "./acceptInvitation.ts"
 import type { VerifiedIdentity } from "./IdentityProvider.ts"
@@ -48,11 +50,12 @@ export class SignIn extends Context.Service<
     ) => Effect.Effect<SignedIn, EmailNotAllowed | InvalidIdToken | StorageError>
   }
 >()("@narthex/core/services/sign-in/SignIn") {
-  static readonly layer: Layer.Layer<SignIn, never, AccountStore | InvitationStore> = Layer.effect(
+  static readonly layer: Layer.Layer<SignIn, never, AccountStore | AuditLog | InvitationStore> = Layer.effect(
     SignIn,
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const invitations = yield* InvitationStore
+      const note = noteAct(yield* AuditLog)
       const lockPending = lockOwnInvitation(accounts, invitations)
       const accept = acceptInvitation(accounts, invitations)
 
@@ -78,7 +81,11 @@ export class SignIn extends Context.Service<
           const pending = yield* lockPending(user, invitation)
           if (Option.isNone(pending)) continue
           const joined = yield* accept(user, pending.value, "landing")
-          if (Option.isSome(joined)) return joined.value.org_id
+          if (Option.isNone(joined)) continue
+          const { org_id } = joined.value
+          const targets = [{ type: "invitation", id: invitation.id }]
+          yield* note({ org_id, action: "invitation.accepted", actor: actorOfUser(user), targets })
+          return org_id
         }
         return undefined
       })

@@ -13,13 +13,15 @@ import { AccessPolicy, maySignIn } from "../../records/accounts/AccessPolicy.ts"
 import type { AccountStore } from "../../records/accounts/AccountStore.ts"
 import { personalOrgId } from "../../records/accounts/Organization.ts"
 import type { User } from "../../records/accounts/User.ts"
+import type { AuditLog } from "../../records/audit/AuditLog.ts"
+import { noteAct } from "../../records/audit/noteAct.ts"
 import { Session, SessionPolicy } from "../../records/sessions/Session.ts"
 import type { SessionStore } from "../../records/sessions/SessionStore.ts"
 import type { Transaction } from "../../Transaction.ts"
 import { AccountDisabled, hostProvider } from "./HostIdentity.ts"
 import type { issueToken } from "./issueToken.ts"
 import { EmailNotAllowed } from "./SignIn.ts"
-import { type Device, longestCookie, type openSession, type revokeSession } from "./sessionRows.ts"
+import { type Device, endOf, longestCookie, type openSession, type revokeSession } from "./sessionRows.ts"
 
 /** The digest includes the person, so that no person gets the session of another. */
 const digestOf = (user: UserId, own: string) =>
@@ -28,13 +30,15 @@ const digestOf = (user: UserId, own: string) =>
 interface Parts {
   readonly accounts: AccountStore["Service"]
   readonly store: SessionStore["Service"]
+  readonly log: AuditLog["Service"]
   readonly run: Transaction["Service"]["run"]
   readonly issue: ReturnType<typeof issueToken>
   readonly opened: ReturnType<typeof openSession>
   readonly revoke: ReturnType<typeof revokeSession>
 }
 
-export const hostSessions = ({ accounts, issue, opened, revoke, run, store }: Parts) => {
+export const hostSessions = ({ accounts, issue, log, opened, revoke, run, store }: Parts) => {
+  const note = noteAct(log)
   const person = (id: UserId) => orNotFound(accounts.findUser(requestedId(UserId, id)))
 
   const decided = Effect.fnUntraced(function* (user: User) {
@@ -103,12 +107,15 @@ export const hostSessions = ({ accounts, issue, opened, revoke, run, store }: Pa
 
   const endOwn = Effect.fn("Sessions.endOwn")(function* (id: UserId, own: string) {
     const step = Effect.gen(function* () {
-      const { issuer, subject, id: user_id } = yield* person(id)
-      yield* accounts.lockUserByIdentity(issuer, subject)
-      const digest = yield* digestOf(user_id, own)
+      const user = yield* person(id)
+      yield* accounts.lockUserByIdentity(user.issuer, user.subject)
+      const digest = yield* digestOf(user.id, own)
       const found = yield* store.begunBy(digest)
       const session = Option.isSome(found) ? yield* store.lock(found.value.id) : found
-      if (Option.isSome(session) && session.value.revoked_at === null) yield* revoke(session.value, "signed_out")
+      if (Option.isSome(session) && session.value.revoked_at === null) {
+        yield* revoke(session.value, "signed_out")
+        yield* note(endOf(session.value, user))
+      }
       // Without a session too: a request that is under way must not begin one after the sign-out.
       yield* store.spend(digest, DateTime.addDuration(yield* DateTime.now, longestCookie))
     })

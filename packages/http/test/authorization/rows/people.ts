@@ -98,6 +98,12 @@ export const people: ReadonlyArray<Row> = [
     calls: [{ call: "auth.account", query: "?include=projects" }]
   },
   {
+    row: "11c",
+    says: "audit log",
+    cells: "401 401 a n 2 2 r r 2 i i 2 c",
+    calls: [{ call: "audit.list", kind: "organization" }]
+  },
+  {
     row: "12",
     says: "organization events, history",
     cells: "401 401 a n 2 2 2 2 2 i i 2 2",

@@ -62,7 +62,7 @@ export const platform = {
       "NARTHEX_RECORD_RETENTION",
       forms.duration,
       defaultRetention.records,
-      "How long deleted projects, branches and endpoints are kept, and ended roles, API keys and invitations."
+      "How long deleted projects, branches and endpoints are kept, ended roles, API keys and invitations, and entries of the audit log."
     )
   },
   operations: {
