@@ -32,13 +32,6 @@ export const roles: ReadonlyArray<FaultsOfFile> = [
         put: "FROM foreign_to_owner WHERE false",
         why: "What an agent granted PUBLIC in a sandbox is revoked when the sandbox becomes main.",
         tests: ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"]
-      },
-      {
-        id: "roles-definer-functions",
-        find: "coalesce(proacl, acldefault('f', proowner))",
-        put: "proacl",
-        why: "A function of a writer is executable by PUBLIC from the beginning.",
-        tests: ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"]
       }
     ]
   },
@@ -82,8 +75,8 @@ export const roles: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "roles-restart",
-        find: "if (!first.failure.revokes) return",
-        put: "if (first.failure.revokes) return",
+        find: '"RoleRefused" || !first.failure.revokes) return',
+        put: '"RoleRefused" || true) return',
         why: "A revocation that is not done in time restarts the server."
       }
     ]
