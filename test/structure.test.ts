@@ -111,7 +111,15 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["computeHome.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
     ...["references.ts", "sumMetrics.ts", "proxyProcesses.ts", "proxy.ts", "mcp.ts", "platform.ts"],
     ...["announce.ts", "manner.ts", "run.ts", "controlPlaneAnswers.ts"],
-    ...["operatorAudit.ts", "regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts"],
+    ...[
+      "operatorAudit.ts",
+      "regionCommands.ts",
+      "quotaCommands.ts",
+      "operator.ts",
+      "main.ts",
+      "server.ts",
+      "proxyServer.ts"
+    ],
     "index.ts"
   ]
 }

@@ -104,7 +104,7 @@ const fill = [
   `insert into narthex.refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
   `insert into narthex.operation_head (operation_id, branch_id, class, org_id, lane, position, due_at)
    select 'h' || n, 'h' || n, 'roles', 'o' || n, '', n, now() from generate_series(1, ${rows}) n`,
-  `insert into audit_entry select 'a' || n, 'o' || n % 200, now(), 'project.created', 'done',
+  `insert into narthex.audit_entry select 'a' || n, 'o' || n % 200, now(), 'project.created', 'done',
      '{"type": "operator", "id": null, "name": null, "user": null}', '[]',
      '{"location": null, "user_agent": null, "request_id": null}', '{}', 1 from generate_series(1, ${rows}) n`,
   "analyze"
