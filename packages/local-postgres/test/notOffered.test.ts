@@ -29,7 +29,7 @@ describe("the guide to what a branch does not offer", () => {
 
 for (const kind of [0, 1] as const) {
   const { choice, tag } = kinds[kind]
-  describe(`what a branch on the ${choice} Postgres does not offer`, { tags: [tag] }, () => {
+  describe(`a branch on the ${choice} Postgres`, { tags: [tag] }, () => {
     layer(runningBranch(kind), { excludeTestServices: true, timeout: 120_000 })((it) => {
       it.effect(`the ${choice} Postgres refuses each statement of the guide with its SQLSTATE`, () =>
         Effect.gen(function* () {

@@ -1,6 +1,7 @@
 /**
- * The forms of a connection URL. The driver reads those that a URL parser reads. Of libpq's other forms a user before an
- * empty host is rewritten, and a list of hosts is refused: the driver connects to one address.
+ * The forms of a connection URL. The driver reads those that a URL parser reads. Two of libpq's
+ * other forms matter: a user before an empty host is rewritten, and a list of hosts is refused, because the driver connects to
+ * one address.
  */
 import { Result } from "effect"
 

@@ -1,4 +1,4 @@
-/** What the server and the database of the store must be. Each start asks, and the operator's examination does. */
+/** The requirements on the server and the database of the store. Each start asks, and the operator's examination does. */
 import { Data } from "effect"
 
 export interface ServerFacts {

@@ -11,7 +11,7 @@ import { session } from "../support/session.ts"
 /** Runs a long query in psql, which unlike postgres.js reports a FATAL. Returns the SQLSTATE that ended it. */
 const lasting = (port: number, seconds = 600) => Effect.map(lastWords(port, seconds), sqlstateOf)
 
-/** What psql prints when its long query is ended. */
+/** The output of psql when its long query is ended. */
 const lastWords = (port: number, seconds: number) =>
   Effect.map(
     Effect.promise(() => psql(port, `select pg_sleep(${seconds})`)),
