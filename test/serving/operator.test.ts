@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
+import { eventually } from "../harness/eventually.ts"
 import { ask, signIn } from "./support/ask.ts"
 import { operate } from "./support/operate.ts"
 import { Program, run } from "./support/Program.ts"
@@ -142,6 +143,8 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
   const operated = (...args: ReadonlyArray<string>) =>
     Effect.flatMap(Serving, ({ environment }) => operate(environment, "regions", ...args))
   const list = Effect.map(operated("list"), ({ lines }) => cells(lines))
+  /** No runner was ever seen, and there are no computes and no projects. */
+  const unused = ["0", "never", "0", "0"]
   const factsOf = (id: string) =>
     Effect.gen(function* () {
       const { database } = yield* Serving
@@ -157,9 +160,9 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
       const { environment } = yield* Serving
       const { lines } = yield* operate({ ...environment, NARTHEX_REGIONS: "local,near" }, "regions", "list")
       assert.deepStrictEqual(cells(lines), [
-        ["REGION", "NAME", "STATE", "DEFAULT", "LOCATION"],
-        ["local", "local", "active", "yes", "-"],
-        ["near", "near", "active", "no", "-"]
+        ["REGION", "NAME", "STATE", "DEFAULT", "LOCATION", "RUNNERS", "LAST SEEN", "COMPUTES", "PROJECTS"],
+        ["local", "local", "active", "yes", "-", ...unused],
+        ["near", "near", "active", "no", "-", ...unused]
       ])
     })
   )
@@ -178,7 +181,16 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
         "--long",
         "2.4"
       )
-      assert.deepStrictEqual([added.code, added.lines], [0, ["Region eu is active."]])
+      assert.deepStrictEqual(
+        [added.code, added.lines],
+        [
+          0,
+          [
+            "Region eu is active.",
+            "The store has several regions: set NARTHEX_REGION in every process of narthex-server."
+          ]
+        ]
+      )
       const before = { name: "Europe", geo_lat: 48.9, geo_long: 2.4, location: "Paris" }
       assert.deepStrictEqual(yield* factsOf("eu"), before)
       yield* operated("add", "eu")
@@ -205,9 +217,9 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
       const { code, lines } = yield* operated("default", "eu")
       assert.deepStrictEqual([code, lines], [0, ["Region eu is the default."]])
       assert.deepStrictEqual((yield* list).slice(1), [
-        ["local", "local", "active", "no", "-"],
-        ["near", "near", "active", "no", "-"],
-        ["eu", "Europe", "active", "yes", "Paris"]
+        ["local", "local", "active", "no", "-", ...unused],
+        ["near", "near", "active", "no", "-", ...unused],
+        ["eu", "Europe", "active", "yes", "Paris", ...unused]
       ])
     })
   )
@@ -269,8 +281,36 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
         body.regions.map((region: { readonly region_id: string }) => region.region_id),
         ["local", "near", "eu", "far"]
       )
-      assert.strictEqual((yield* operated("retire", "near")).code, 0)
+      assert.deepStrictEqual((yield* operated("retire", "near")).lines, [
+        "Region near is retired: it takes no new projects.",
+        "Projects that stay there: 1. Keep a runner and a proxy of the region running."
+      ])
       assert.strictEqual(yield* create("near"), 422)
+    })
+  )
+
+  it.effect("a process of a store with several regions does not start without NARTHEX_REGION", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      for (const roles of ["api", "runner"]) {
+        const { code, stderr } = yield* run("server", ["--roles", roles], environment)
+        assert.strictEqual(code, 1)
+        assert.include(stderr, "The store has the regions local, near, eu, far, and NARTHEX_REGION is not set.")
+      }
+    })
+  )
+
+  it.effect("`regions list` shows the runners of a region, and when one was seen last", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      const runner = yield* Program.start("server", ["--roles", "runner"], { ...environment, NARTHEX_REGION: "near" })
+      const near = Effect.map(list, (rows) => rows.find(([id]) => id === "near") ?? [])
+      yield* eventually(
+        "the runner to be listed",
+        Effect.map(near, ([, , , , , runners, , , projects]) => runners === "1" && projects === "1")
+      )
+      assert.match((yield* near)[6] ?? "", /^\d+s ago$/)
+      runner.kill()
     })
   )
 })

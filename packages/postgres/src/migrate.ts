@@ -26,6 +26,7 @@ import { operations } from "./migrations/0009_operations.ts"
 import { quotas } from "./migrations/0010_quotas.ts"
 import { allowlist } from "./migrations/0011_allowlist.ts"
 import { cliLogin } from "./migrations/0012_cli_login.ts"
+import { places } from "./migrations/0013_places.ts"
 import { turns } from "./migrations/before/turns.ts"
 
 /** The migrations in the order of execution. A name never changes: databases record migrations by it. */
@@ -41,7 +42,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0009_operations", operations],
   ["0010_quotas", quotas],
   ["0011_allowlist", allowlist],
-  ["0012_cli_login", cliLogin]
+  ["0012_cli_login", cliLogin],
+  ["0013_places", places]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */
