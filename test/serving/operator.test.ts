@@ -2,7 +2,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
-import { eventually } from "../harness/eventually.ts"
 import { ask, signIn } from "./support/ask.ts"
 import { operate } from "./support/operate.ts"
 import { Program, run } from "./support/Program.ts"
@@ -286,31 +285,6 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
         "Projects that stay there: 1. Keep a runner and a proxy of the region running."
       ])
       assert.strictEqual(yield* create("near"), 422)
-    })
-  )
-
-  it.effect("a process of a store with several regions does not start without NARTHEX_REGION", () =>
-    Effect.gen(function* () {
-      const { environment } = yield* Serving
-      for (const roles of ["api", "runner"]) {
-        const { code, stderr } = yield* run("server", ["--roles", roles], environment)
-        assert.strictEqual(code, 1)
-        assert.include(stderr, "The store has the regions local, near, eu, far, and NARTHEX_REGION is not set.")
-      }
-    })
-  )
-
-  it.effect("`regions list` shows the runners of a region, and when one was seen last", () =>
-    Effect.gen(function* () {
-      const { environment } = yield* Serving
-      const runner = yield* Program.start("server", ["--roles", "runner"], { ...environment, NARTHEX_REGION: "near" })
-      const near = Effect.map(list, (rows) => rows.find(([id]) => id === "near") ?? [])
-      yield* eventually(
-        "the runner to be listed",
-        Effect.map(near, ([, , , , , runners, , , projects]) => runners === "1" && projects === "1")
-      )
-      assert.match((yield* near)[6] ?? "", /^\d+s ago$/)
-      runner.kill()
     })
   )
 })

@@ -7,6 +7,7 @@ import { Context, Effect, Layer } from "effect"
 import { eventually } from "../harness/eventually.ts"
 import { openSession, sqlstate } from "../hostile/support/Session.ts"
 import { ask, signIn } from "./support/ask.ts"
+import { operate } from "./support/operate.ts"
 import { Place, type Tenant } from "./support/Place.ts"
 import { run } from "./support/Program.ts"
 import { Serving } from "./support/Serving.ts"
@@ -29,7 +30,7 @@ class Regions extends Context.Service<
       // The token of a session is of one address of the API; a key is of all.
       const { body } = yield* ask(eu.url, "POST", "/v1/api-keys/", session, { name: "regions" })
       const token = String(body.secret)
-      // Both are made through one of the two APIs: it schedules what the runner of the region performs.
+      // The projects are made through one of the two APIs: it schedules what the runner of the region performs.
       const inhabited = Effect.fnUntraced(function* (place: Place) {
         const tenant = yield* place.tenant(eu.url, token)
         yield* place.run(tenant, "create table mark (region text)", `insert into mark values ('${place.id}')`)
@@ -148,6 +149,32 @@ layer(Regions.layer, { excludeTestServices: true })("two regions on one store", 
           }),
         { timeout: 240_000 }
       )
+
+  it.effect("a process does not start without NARTHEX_REGION", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      for (const roles of ["api", "runner"]) {
+        const { code, stderr } = yield* run("server", ["--roles", roles], environment)
+        assert.strictEqual(code, 1)
+        assert.include(stderr, "The store has the regions eu, us, and NARTHEX_REGION is not set.")
+      }
+    })
+  )
+
+  it.effect("operators see the runners of each region, when one was seen last, and its projects", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      const rows = Effect.map(operate(environment, "regions", "list"), ({ lines }) =>
+        lines.slice(1).map((line) => line.trim().split(/ {2,}/))
+      )
+      yield* eventually(
+        "both runners to be listed",
+        Effect.map(rows, (all) =>
+          all.every((row) => row[5] === "1" && row[8] === "1" && /^\d+s ago$/.test(row[6] ?? ""))
+        )
+      )
+    })
+  )
 
   it.effect("a runner does not start on the directory of another region", () =>
     Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** What a tenant does in the storm, and what the databases must have at its end. */
+/** The work of a tenant in the storm, and the rows that the databases must have at its end. */
 import { assert } from "@effect/vitest"
 import {
   type Branch,

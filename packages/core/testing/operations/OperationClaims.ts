@@ -143,7 +143,7 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       const [first, again, second, third, fourth] = made
       const ids = (found: ReadonlyArray<StoredOperation>) => found.map(({ id }) => id)
       assert.deepStrictEqual(ids(yield* claimed("branches", limits)), [first?.id, second?.id])
-      // Both have had a turn here, and none there, where the order is that of organizations that were never served.
+      // Organizations have had turns here, and none there, where the order is that of organizations that were never served.
       const there = { ...limits, region_id: elsewhere }
       assert.deepStrictEqual(ids(yield* claimed("branches", there)), [fourth?.id, third?.id])
       if (first !== undefined) yield* finish(first)

@@ -1,5 +1,5 @@
 /**
- * What is of one region: operations and their heads, the directory of local computes, and the runners.
+ * The rows of one region: operations and their heads, the directory of local computes, and the runners.
  *
  * Instances of an earlier version go on: a trigger places the operations that they insert, and they have `compute_home` and
  * turns by class alone, which this version neither reads nor writes. All their computes are in one directory, which becomes

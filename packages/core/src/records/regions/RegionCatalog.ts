@@ -6,9 +6,16 @@ import { Clock, Context, Effect, Layer, Result } from "effect"
 import type { RegionId } from "../../Ids.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
-import type { Endpoint } from "../projects/Endpoint.ts"
-import type { Project } from "../projects/Project.ts"
 import { Region } from "./Region.ts"
+
+/** The members that are read of records of folders above this one. */
+interface Placed {
+  readonly region_id: RegionId
+}
+
+interface PlacedEndpoint extends Placed {
+  readonly current_state: string
+}
 
 interface SeenRunner {
   readonly runner_id: string
@@ -24,7 +31,7 @@ export interface CatalogEntry {
   readonly position: number
 }
 
-/** What operators see of a region. */
+/** The use of a region, as operators see it. */
 export interface RegionUse {
   readonly region_id: RegionId
   /** How many runners have been seen within `runnerTiming.there`. */
@@ -76,8 +83,8 @@ export class RegionCatalog extends Context.Service<
       const { table } = yield* MemoryStorage
       const regions = table<CatalogEntry>("region")
       const runners = table<SeenRunner>("region_runner")
-      const projects = table<{ readonly project: Project; readonly deleted_at: unknown }>("project")
-      const endpoints = table<{ readonly endpoint: Endpoint; readonly deleted_at: unknown }>("endpoint")
+      const projects = table<{ readonly project: Placed; readonly deleted_at: unknown }>("project")
+      const endpoints = table<{ readonly endpoint: PlacedEndpoint; readonly deleted_at: unknown }>("endpoint")
       /** The change of the rows that puts the region: a new default replaces the former one. */
       const put = (rows: ReadonlyArray<CatalogEntry>, region: Region) => {
         const former = rows.find((row) => row.region.region_id === region.region_id)
