@@ -80,11 +80,11 @@ layer(Regions.layer, { excludeTestServices: true })("two regions on one store", 
         [eu, us],
         [us, eu]
       ] as const) {
-        const refused = yield* Effect.flip(
-          Effect.tryPromise({
-            try: () => openSession(here.place.uri(there.tenant), "127.0.0.1"),
-            catch: (error) => error
-          })
+        const refused = yield* Effect.promise(() =>
+          openSession(here.place.uri(there.tenant), "127.0.0.1").then(
+            () => undefined,
+            (error: unknown) => error
+          )
         )
         assert.strictEqual(sqlstate(refused), "08004")
         assert.include(String(refused), `is in region "${there.place.id}"`)
