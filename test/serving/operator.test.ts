@@ -106,7 +106,7 @@ layer(Serving.layer, { excludeTestServices: true })("quotas", (it) => {
     Effect.flatMap(Serving, ({ environment }) => operate(environment, "quotas", ...args))
   const stored = Effect.gen(function* () {
     const { database } = yield* Serving
-    return yield* (yield* PostgresServer).admin("select org_id, quota, allowed::text from quota_override", database)
+    return yield* (yield* PostgresServer).admin("select org_id, quota, allowed::text from narthex.quota_override", database)
   })
 
   it.effect("`quotas set` gives an organization a number of its own, and `default` takes it away", () =>
@@ -114,7 +114,7 @@ layer(Serving.layer, { excludeTestServices: true })("quotas", (it) => {
       const { database, environment } = yield* Serving
       assert.strictEqual((yield* operate(environment, "migrate")).code, 0)
       const { admin } = yield* PostgresServer
-      yield* admin("insert into organization values ('org-1', 'Team', false, now(), now())", database)
+      yield* admin("insert into narthex.organization values ('org-1', 'Team', false, now(), now())", database)
       const before = yield* operated("show", "org-1")
       assert.deepStrictEqual(cells(before.lines)[0], ["QUOTA", "HELD", "ALLOWED", "EXCEPTION"])
       assert.deepInclude(cells(before.lines), ["projects", "0", "100", "no"])
@@ -150,12 +150,14 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
   const operated = (...args: ReadonlyArray<string>) =>
     Effect.flatMap(Serving, ({ environment }) => operate(environment, "regions", ...args))
   const list = Effect.map(operated("list"), ({ lines }) => cells(lines))
+  /** No runner was ever seen, and there are no computes and no projects. */
+  const unused = ["0", "never", "0", "0"]
   const factsOf = (id: string) =>
     Effect.gen(function* () {
       const { database } = yield* Serving
       const { admin } = yield* PostgresServer
       return (yield* admin(
-        `select name, geo_lat, geo_long, location from region where region_id = '${id}'`,
+        `select name, geo_lat, geo_long, location from narthex.region where region_id = '${id}'`,
         database
       ))[0]
     })
@@ -165,9 +167,9 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
       const { environment } = yield* Serving
       const { lines } = yield* operate({ ...environment, NARTHEX_REGIONS: "local,near" }, "regions", "list")
       assert.deepStrictEqual(cells(lines), [
-        ["REGION", "NAME", "STATE", "DEFAULT", "LOCATION"],
-        ["local", "local", "active", "yes", "-"],
-        ["near", "near", "active", "no", "-"]
+        ["REGION", "NAME", "STATE", "DEFAULT", "LOCATION", "RUNNERS", "LAST SEEN", "COMPUTES", "PROJECTS"],
+        ["local", "local", "active", "yes", "-", ...unused],
+        ["near", "near", "active", "no", "-", ...unused]
       ])
     })
   )
@@ -186,7 +188,16 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
         "--long",
         "2.4"
       )
-      assert.deepStrictEqual([added.code, added.lines], [0, ["Region eu is active."]])
+      assert.deepStrictEqual(
+        [added.code, added.lines],
+        [
+          0,
+          [
+            "Region eu is active.",
+            "The store has several regions: set NARTHEX_REGION in every process of narthex-server."
+          ]
+        ]
+      )
       const before = { name: "Europe", geo_lat: 48.9, geo_long: 2.4, location: "Paris" }
       assert.deepStrictEqual(yield* factsOf("eu"), before)
       yield* operated("add", "eu")
@@ -216,9 +227,9 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
       const [, entry] = (yield* operate(environment, "audit", "list", "--limit", "1")).lines
       assert.match(entry ?? "", /Z +region\.made_default +done +operator +eu +\S+$/)
       assert.deepStrictEqual((yield* list).slice(1), [
-        ["local", "local", "active", "no", "-"],
-        ["near", "near", "active", "no", "-"],
-        ["eu", "Europe", "active", "yes", "Paris"]
+        ["local", "local", "active", "no", "-", ...unused],
+        ["near", "near", "active", "no", "-", ...unused],
+        ["eu", "Europe", "active", "yes", "Paris", ...unused]
       ])
     })
   )
@@ -280,7 +291,10 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
         body.regions.map((region: { readonly region_id: string }) => region.region_id),
         ["local", "near", "eu", "far"]
       )
-      assert.strictEqual((yield* operated("retire", "near")).code, 0)
+      assert.deepStrictEqual((yield* operated("retire", "near")).lines, [
+        "Region near is retired: it takes no new projects.",
+        "Projects that stay there: 1. Keep a runner and a proxy of the region running."
+      ])
       assert.strictEqual(yield* create("near"), 422)
     })
   )

@@ -40,6 +40,7 @@ const instance = (collected: string) =>
   Effect.gen(function* () {
     const { environment } = yield* Serving
     const telemetry = {
+      NARTHEX_REGION: "local",
       OTEL_EXPORTER_OTLP_ENDPOINT: collected,
       OTEL_EXPORTER_OTLP_HEADERS: `authorization=${credential}`
     }

@@ -88,7 +88,10 @@ const contents = (url: Redacted.Redacted<string>, schema: string) =>
     return new Map(names.map((name, at) => [name, (rows[at] ?? []).map((row) => row["it"])]))
   })
 
-/** The rows after an upgrade. Turns begin again, and a person has none; nothing else is changed. */
+/**
+ * The rows after an upgrade. Turns begin again, and a person has none. Operations are placed in the region of their
+ * project, and the directory of computes in the first region. Nothing else is changed.
+ */
 const kept = (before: ReadonlyMap<string, ReadonlyArray<unknown>>) => {
   const rows = new Map<string, ReadonlyArray<unknown>>(before)
   rows.delete("operation_person_turn")
@@ -97,11 +100,20 @@ const kept = (before: ReadonlyMap<string, ReadonlyArray<unknown>>) => {
     "operation_head",
     (before.get("operation_head") ?? []).map((row) => {
       const { project_id: _, ...rest } = Object(row)
-      return rest
+      return { ...rest, region_id: "old" }
     })
   )
+  rows.set(
+    "operation",
+    (before.get("operation") ?? []).map((row) => ({ ...Object(row), region_id: "old" }))
+  )
+  rows.set("region_home", [{ region_id: "old", home: "old" }])
+  rows.set("region_runner", [])
+  rows.set("audit_entry", [])
   return rows
 }
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1)
 
 const present = (url: Redacted.Redacted<string>) =>
   Database.layer({ url, maxConnections: 4, applicationName: "narthex-test" })
@@ -138,6 +150,7 @@ const released = {
   "0010_quotas": "c26c8700c4ed09a04911060ba28b646f",
   "0011_allowlist": "a35510a6e4a21a2a63c22785f38e4f36",
   "0012_cli_login": "30970a5a47a2424a7fcb75d3340e7b49",
+  "0013_places": "e4c53b9d163f90b29664f6e6f6446131",
   "0014_audit": "1c4a110b84b8546987dac1d3d66d715d"
 }
 
@@ -178,8 +191,8 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
 
       const ran = yield* upgradedByTwo(url)
       assert.deepStrictEqual([ran.flat(), yield* upgraded(url)], [later, []])
-      const after = [...(yield* contents(url, "narthex"))].filter(([name]) => before.has(name))
-      assert.deepStrictEqual(new Map(after), kept(before))
+      const after = [...(yield* contents(url, "narthex"))].toSorted(byName)
+      assert.deepStrictEqual(after, [...kept(before)].toSorted(byName))
       const all = [...recorded, ...migrations.map(({ name }) => ({ name }))]
       assert.sameDeepMembers([...(yield* admin(records, url))], all)
 
@@ -229,7 +242,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
       const left = (schema: string) => admin(tables(schema), url)
       assert.deepStrictEqual(yield* left("app"), [{ name: "invoice" }])
       assert.deepStrictEqual(yield* left("public"), [{ name: "project" }])
-      assert.lengthOf(yield* left("Own Schema"), 38)
+      assert.lengthOf(yield* left("Own Schema"), 40)
     })
   )
 
@@ -241,7 +254,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
       const options = { url, maxConnections: 1, applicationName: "narthex-test", schema: "public" }
       const start = Effect.provide(migrate, [Database.layer(options), silent], { local: true })
       assert.deepStrictEqual([yield* start, yield* start], [later, []])
-      assert.lengthOf(yield* admin(tables("public"), url), 38)
+      assert.lengthOf(yield* admin(tables("public"), url), 40)
       assert.deepStrictEqual(yield* admin("select to_regnamespace('narthex') is null as none", url), [{ none: true }])
     })
   )
@@ -254,7 +267,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database from befo
       const inPublic = Effect.provide(migrate, [Database.layer(options), silent], { local: true })
       assert.lengthOf(yield* inPublic, migrations.length)
       assert.lengthOf(yield* upgraded(url), migrations.length)
-      for (const schema of ["public", "narthex"]) assert.lengthOf(yield* admin(tables(schema), url), 38)
+      for (const schema of ["public", "narthex"]) assert.lengthOf(yield* admin(tables(schema), url), 40)
     })
   )
 

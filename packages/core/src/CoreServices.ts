@@ -8,6 +8,7 @@ import { EventFollowing } from "./records/events/EventFollowing.ts"
 import { EventHistory } from "./records/events/EventHistory.ts"
 import { KeyUses } from "./records/keys/KeyUses.ts"
 import { layerPurging } from "./retention.ts"
+import { layerAnnounceRunner } from "./runner/announceRunner.ts"
 import { DiskMeasurement } from "./runner/DiskMeasurement.ts"
 import { OperationCancels } from "./runner/OperationCancels.ts"
 import { OperationRunner } from "./runner/OperationRunner.ts"
@@ -107,5 +108,6 @@ export const layerRunner = Layer.mergeAll(
   Reconciler.layerLoop,
   RoleReconciler.layerLoop,
   DiskMeasurement.layerLoop,
+  layerAnnounceRunner,
   layerPurging
 )

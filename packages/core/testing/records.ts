@@ -215,7 +215,12 @@ export const aBranchRole = (branch_id: BranchId, rest: Partial<BranchRole> = {})
   })
 
 /** A claim with limits that are never reached. */
-export const aClaim = (of: OperationClass): ClaimLimits => ({ class: of, per_org: 1_000_000, per_parent: 1_000_000 })
+export const aClaim = (of: OperationClass): ClaimLimits => ({
+  class: of,
+  region_id: RegionId.make("eu-1"),
+  per_org: 1_000_000,
+  per_parent: 1_000_000
+})
 
 export const anOperation = (project_id: ProjectId, branch_id: BranchId | null, rest: Partial<StoredOperation> = {}) =>
   new StoredOperation({
@@ -234,6 +239,7 @@ export const anOperation = (project_id: ProjectId, branch_id: BranchId | null, r
     started_at: null,
     finished_at: null,
     org_id: anOrgId(),
+    region_id: RegionId.make("eu-1"),
     copies: null,
     lease_owner: null,
     lease_until: null,

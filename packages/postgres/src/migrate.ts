@@ -32,6 +32,7 @@ import { operations } from "./migrations/0009_operations.ts"
 import { quotas } from "./migrations/0010_quotas.ts"
 import { allowlist } from "./migrations/0011_allowlist.ts"
 import { cliLogin } from "./migrations/0012_cli_login.ts"
+import { places } from "./migrations/0013_places.ts"
 import { audit } from "./migrations/0014_audit.ts"
 
 type Migration = readonly [name: string, text: string]
@@ -50,6 +51,7 @@ export const migrations: ReadonlyArray<Migration> = [
   ["0010_quotas", quotas],
   ["0011_allowlist", allowlist],
   ["0012_cli_login", cliLogin],
+  ["0013_places", places],
   ["0014_audit", audit]
 ]
 

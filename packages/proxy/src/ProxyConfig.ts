@@ -11,6 +11,8 @@ export interface ProxyConfig {
   readonly port: number
   /** The host name of an endpoint is `<endpoint id>.<region>.<domain>`. */
   readonly domain: string
+  /** The region whose endpoints it serves. Default: those of every region. */
+  readonly region?: string | undefined
   /** Default: plaintext only. */
   readonly tls?: TlsFiles | undefined
   /** Networks whose connections must begin with a PROXY protocol v2 header, which is trusted. Default: none. */

@@ -72,6 +72,7 @@ export const makeProxy = (
     const allowlists = yield* makeAllowlistCache({ refresh, max_stale })
     const shared: SharedState = {
       domain: config.domain,
+      region: config.region,
       tls,
       trusted,
       allowlists,

@@ -1,10 +1,10 @@
 /** The driver that runs Postgres for branches (`NARTHEX_COMPUTE`), on instances with the role `runner`. */
-import { ComputeDriver, ComputeFailed, layerMemoryComputes, type StorageError } from "@narthex/core"
+import { ComputeDriver, ComputeFailed, layerMemoryComputes, type RegionId, type StorageError } from "@narthex/core"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
 import type { Database } from "@narthex/postgres"
 import { Effect, Layer, Schema } from "effect"
 import { layerStaticComputes } from "./adapters/staticComputes.ts"
-import { type ComputesElsewhere, claimHome, type HomeUnusable } from "./computeHome.ts"
+import { type ComputesElsewhere, claimHome, type HomeOfAnother, type HomeUnusable } from "./computeHome.ts"
 import type { Settings } from "./settings/Settings.ts"
 
 /** All databases would share the account of the platform. */
@@ -25,7 +25,7 @@ const checkAccount = (settings: Settings) => {
     : Effect.logWarning("The platform does not run as root: all databases share its account.")
 }
 
-type Failure = ComputesElsewhere | HomeUnusable | LocalPostgresFailure | SharedAccount | StorageError
+type Failure = ComputesElsewhere | HomeOfAnother | HomeUnusable | LocalPostgresFailure | SharedAccount | StorageError
 type Computes = Layer.Layer<ComputeDriver, Failure, Database>
 
 /**
@@ -66,14 +66,13 @@ const layerLocal = (settings: Settings) => {
     : LocalComputeDriver.layerStandby({ ...options, patience })
 }
 
-export const layerComputes = (settings: Settings, isRunner: boolean): Computes => {
+export const layerComputes = (settings: Settings, region: RegionId, isRunner: boolean): Computes => {
   if (!isRunner) return layerElsewhere
   switch (settings.compute) {
     case "local":
       return Layer.provide(
         Layer.provide(layerLocal(settings), Layer.effectDiscard(checkAccount(settings))),
-        // The embedded store is in the directory itself.
-        settings.database === null ? Layer.empty : Layer.effectDiscard(claimHome(settings.data_dir))
+        Layer.effectDiscard(claimHome(settings.data_dir, region))
       )
     case "static":
       return layerStaticComputes([

@@ -8,7 +8,7 @@
  * the process leaves operations that other runners take over only after their leases.
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
-import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog } from "@narthex/core"
+import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog, type RegionId } from "@narthex/core"
 import { DirectApi, Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
 import { Database } from "@narthex/postgres"
 import { Context, Effect, Layer } from "effect"
@@ -29,6 +29,8 @@ export type Role = "api" | "runner" | "console" | "proxy"
 
 export interface Plan {
   readonly settings: Settings
+  /** The region of the process, as `regionOf` these settings. */
+  readonly region: RegionId
   readonly addresses: Addresses
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly roles: ReadonlyArray<Role>
@@ -130,13 +132,13 @@ const unready = Effect.fnUntraced(function* (proxy: ProxyState) {
 
 /** Every part of the roles. The listeners are open when the layer has been built. */
 export const layerPlatform = (plan: Plan) => {
-  const { addresses, providers, roles, settings, storage } = plan
+  const { addresses, providers, region, roles, settings, storage } = plan
   const wants = (role: Role) => roles.includes(role)
   const proxy = new ProxyState()
 
   const base = layerSigner(addresses.api.url, settings.key_peppers).pipe(
     Layer.provideMerge(layerMasterSecret(settings)),
-    Layer.provideMerge(layerComputes(settings, wants("runner"))),
+    Layer.provideMerge(layerComputes(settings, region, wants("runner"))),
     Layer.provideMerge(Layer.succeedContext(storage)),
     Layer.provideMerge(layerIdentityProviders(providers)),
     Layer.provideMerge(Draining.layer)
@@ -156,7 +158,7 @@ export const layerPlatform = (plan: Plan) => {
         Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens, internalUrl(plan)))),
         Layer.provideMerge(wants("api") ? ownApi(settings, Layer.provide(server, layerStreams)) : Layer.empty),
         Layer.provideMerge(layerWithoutStreams),
-        Layer.provideMerge(layerReferences(settings, addresses, tokens))
+        Layer.provideMerge(layerReferences(settings, region, addresses, tokens))
       )
     })
   )

@@ -24,9 +24,16 @@ export class ProxyState {
 /** Whether this process was started to share its port with others. */
 const isOneOfSeveral = process.send !== undefined
 
+interface ProxyPlan {
+  readonly addresses: Addresses
+  /** `null`: every region. */
+  readonly region: string | null
+  readonly settings: Settings
+}
+
 /** `api_client` is the API of this process, which other processes call over a socket. */
 export const layerProxy = (
-  { addresses, settings }: { readonly addresses: Addresses; readonly settings: Settings },
+  { addresses, region, settings }: ProxyPlan,
   token: Tokens["proxy"],
   api_url: string,
   state: ProxyState,
@@ -40,13 +47,14 @@ export const layerProxy = (
         state.connect = connect
       })
     ).pipe(
-      Layer.provide(Proxy.layer(configOf(addresses, settings, token))),
+      Layer.provide(Proxy.layer(configOf({ addresses, region, settings }, token))),
       Layer.provide(HttpControlPlane.layer({ api_client, api_url, token }))
     )
   const environment = {
     NARTHEX_PROXY_HOST: addresses.proxy.host,
     NARTHEX_PROXY_PORT: String(addresses.proxy.port),
     NARTHEX_PROXY_PROCESSES: "1",
+    NARTHEX_REGION: region ?? undefined,
     NARTHEX_PROXY_TOKEN: Redacted.value(token),
     NARTHEX_PROXY_TOKEN_FILE: undefined,
     NARTHEX_API_INTERNAL_URL: api_url,
@@ -66,13 +74,13 @@ export const processesOf = ({ proxy: { processes } }: Pick<Settings, "proxy">): 
   processes === "auto" ? availableParallelism() : processes
 
 const configOf = (
-  addresses: Addresses,
-  { allowlist, proxy, shutdown_grace }: Settings,
+  { addresses, region, settings: { allowlist, proxy, shutdown_grace } }: ProxyPlan,
   token: Redacted.Redacted
 ): ProxyConfig => ({
   host: addresses.proxy.host,
   port: addresses.proxy.port,
   domain: proxy.domain,
+  region: region ?? undefined,
   trusted: proxy.trusted,
   allowlist,
   limits: proxy.limits,

@@ -38,7 +38,7 @@ const main = withSettings(false, (settings, addresses) =>
       )
     )
     yield* controlPlaneAnswers(url, token)
-    yield* Layer.build(layerProxy({ addresses, settings }, token, url, proxy))
+    yield* Layer.build(layerProxy({ addresses, region: settings.region, settings }, token, url, proxy))
     const silent = yield* watchControlPlane(url, token)
     unready = Effect.filterOrElse(
       silent,

@@ -10,7 +10,7 @@ import {
   KeyLimit,
   ProxyAddress,
   QuotaPolicy,
-  RegionId,
+  type RegionId,
   RetentionPolicy,
   RunnerPolicy,
   SessionPolicy,
@@ -32,7 +32,7 @@ export interface Tokens {
 /** One organization holds at most half the places of an instance (docs/design/operations.md O8). */
 const shared = (places: number) => ({ places, per_org: Math.ceil(places / 2) })
 
-export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens) => {
+export const layerReferences = (settings: Settings, region: RegionId, addresses: Addresses, tokens: Tokens) => {
   const { limits, operations, proxy } = settings
   const { branches, computes, deletions, roles } = defaultRunnerSettings.classes
   const { streams, ...rates } = limits ?? {}
@@ -43,7 +43,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
     limits === null ? Layer.succeed(WaitLimit, null) : Layer.empty,
     Layer.succeed(QuotaPolicy, settings.quotas),
     Layer.succeed(RateLimits, limits === null ? null : { ...defaultRateLimits, ...rates }),
-    Layer.succeed(EmittingRegion, RegionId.make(settings.region)),
+    Layer.succeed(EmittingRegion, region),
     Layer.succeed(EventSettings, {
       ...defaultEventSettings,
       retention: settings.events.retention,
@@ -52,6 +52,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
     Layer.succeed(RetentionPolicy, { ...defaultRetention, ...settings.retention }),
     Layer.succeed(RunnerPolicy, {
       ...defaultRunnerSettings,
+      region,
       classes: {
         computes: { ...computes, ...shared(operations.computes_places) },
         roles: { ...roles, ...shared(operations.roles_places) },

@@ -6,7 +6,7 @@
  */
 import { printTable, rows } from "@narthex/cli/manner"
 import { type AuditLog, isRegionId, Region, RegionCatalog, RegionId, type Transaction } from "@narthex/core"
-import { Console, Effect, type Layer, Option, Result, Schema } from "effect"
+import { Console, Duration, Effect, type Layer, Option, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { auditedRegion } from "./operatorAudit.ts"
 
@@ -22,18 +22,30 @@ const name = Argument.String("region_id")
 const unknown = (id: string) =>
   new RegionRefused({ reason: `There is no region "${id}". \`regions list\` shows those that exist.` })
 
+/** An age in whole seconds, at least one. */
+const ago = (ms: number) => `${Duration.format(Duration.seconds(Math.max(1, Math.floor(ms / 1_000))))} ago`
+
 const list = Effect.gen(function* () {
-  const all = yield* (yield* RegionCatalog).all
+  const { all, uses } = yield* RegionCatalog
+  const entries = yield* all
+  const used = new Map((yield* uses).map((use) => [use.region_id, use]))
   yield* printTable(
     rows(
-      ["region", "name", "state", "default", "location"],
-      ...all.map(({ active, region }) => [
-        region.region_id,
-        region.name,
-        active ? "active" : "retired",
-        region.default ? "yes" : "no",
-        region.location
-      ])
+      ["region", "name", "state", "default", "location", "runners", "last seen", "computes", "projects"],
+      ...entries.map(({ active, region }) => {
+        const { computes = 0, projects = 0, runners = 0, seen_ms = null } = used.get(region.region_id) ?? {}
+        return [
+          region.region_id,
+          region.name,
+          active ? "active" : "retired",
+          region.default ? "yes" : "no",
+          region.location,
+          String(runners),
+          seen_ms === null ? "never" : ago(seen_ms),
+          String(computes),
+          String(projects)
+        ]
+      })
     ),
     "No regions."
   )
@@ -67,6 +79,9 @@ const add = Effect.fnUntraced(function* (id: string, { lat, location, long, name
   })
   yield* auditedRegion("region.added", id, change)
   yield* Console.log(`Region ${id} is active.`)
+  const others = (yield* (yield* RegionCatalog).all).length > 1
+  if (others)
+    yield* Console.log("The store has several regions: set NARTHEX_REGION in every process of narthex-server.")
 })
 
 const makeDefault = Effect.fnUntraced(function* (id: string) {
@@ -88,7 +103,10 @@ const retire = Effect.fnUntraced(function* (id: string) {
     if (!retired && !(yield* catalog.all).some(({ region }) => region.region_id === id)) return yield* unknown(id)
   })
   yield* auditedRegion("region.retired", id, change)
+  const projects = (yield* catalog.uses).find(({ region_id }) => region_id === id)?.projects ?? 0
   yield* Console.log(`Region ${id} is retired: it takes no new projects.`)
+  if (projects > 0)
+    yield* Console.log(`Projects that stay there: ${projects}. Keep a runner and a proxy of the region running.`)
 })
 
 /** The commands on the catalog of a layer. */

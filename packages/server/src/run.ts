@@ -13,7 +13,7 @@ import { exitCodeOf, inManner, isExplained, sayFailure } from "./manner.ts"
 import { layerPlatform, type Role, rolesOf } from "./platform.ts"
 import { modeText } from "./settings/mode.ts"
 import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
-import { hasAccount, layerStorage } from "./store.ts"
+import { hasAccount, layerStorage, regionOf } from "./store.ts"
 import { layerTelemetry } from "./telemetry.ts"
 import { version } from "./version.ts"
 
@@ -40,7 +40,8 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
       // Side by side: the store starts in processes of its own, while this one starts the providers.
       const starting = [Layer.build(layerStorage(settings)), startProviders(settings, addresses)] as const
       const [storage, providers] = yield* Effect.all(starting, { concurrency: "unbounded" })
-      yield* Layer.build(layerPlatform({ settings, addresses, providers, roles, storage }))
+      const region = yield* Effect.provide(regionOf(settings), storage)
+      yield* Layer.build(layerPlatform({ settings, region, addresses, providers, roles, storage }))
       const compute_accounts = settings.compute !== "local" ? null : sharesAccount(settings) ? "shared" : "own"
       const { data_dir } = settings
       const known = Effect.provide(hasAccount, storage)

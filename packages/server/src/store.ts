@@ -17,6 +17,15 @@ export class RegionMissing extends Schema.TaggedError<RegionMissing>()("RegionMi
   }
 }
 
+/** The catalog has several regions, and `NARTHEX_REGION` names none of them. */
+export class RegionUnset extends Schema.TaggedError<RegionUnset>()("RegionUnset", {
+  catalog: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `The store has the regions ${this.catalog.join(", ")}, and NARTHEX_REGION is not set. Set it to the region of this process.`
+  }
+}
+
 const connections = 20
 
 /** `own`: this process runs the embedded store. `attach`: it uses the one that runs, or runs it if there is none. */
@@ -40,20 +49,17 @@ export const layerDatabase = (settings: Settings, use: StoreUse = "own") => {
       )
 }
 
-/**
- * At the very first start the catalog gets the regions of the settings; later, operators change it. Operator commands do
- * not require the instance's own region, because `regions add` is how a missing region is added.
- */
-const layerRegions = ({ region, regions }: Settings, use: StoreUse) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const catalog = yield* RegionCatalog
-      yield* catalog.seed(regions.map((id) => RegionId.make(id)))
-      if (use === "attach") return
-      const known = (yield* catalog.all).map((entry) => entry.region.region_id)
-      if (!known.some((id) => id === region)) return yield* new RegionMissing({ region, catalog: known })
-    })
-  )
+/** At the very first start the catalog gets the regions of the settings; later, operators change it. */
+const layerSeeded = ({ regions }: Settings) =>
+  Layer.effectDiscard(RegionCatalog.use(({ seed }) => seed(regions.map((id) => RegionId.make(id)))))
+
+/** The region of a process with these settings: that of `NARTHEX_REGION`, or the only one of the catalog. */
+export const regionOf = Effect.fnUntraced(function* ({ region }: Settings) {
+  const catalog = (yield* (yield* RegionCatalog).all).map((entry) => entry.region.region_id)
+  const [only, ...others] = catalog
+  if (region === null) return only !== undefined && others.length === 0 ? only : yield* new RegionUnset({ catalog })
+  return catalog.find((id) => id === region) ?? (yield* new RegionMissing({ region, catalog }))
+})
 
 /** The store cannot be used at the start. `reason` says why, and what to do. */
 export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnusable", { reason: Schema.String }) {
@@ -80,7 +86,7 @@ export const migrated = (settings: Settings, use: StoreUse) =>
 
 /** Every storage port, on a migrated schema. */
 export const layerStorage = (settings: Settings, use: StoreUse = "own") =>
-  layerRegions(settings, use).pipe(
+  layerSeeded(settings).pipe(
     Layer.provideMerge(PostgresStorage.layer),
     Layer.provideMerge(Layer.effectDiscard(migrate)),
     Layer.provideMerge(layerDatabase(settings, use)),

@@ -19,7 +19,7 @@ export const layerTelemetry = ({ region, telemetry }: Pick<Settings, "region" | 
       Layer.succeed(References.TracerEnabled, false)
     : Otlp.layer({
         baseUrl: telemetry.endpoint,
-        resource: { serviceName: "narthex", serviceVersion: version, attributes: { region } },
+        resource: { serviceName: "narthex", serviceVersion: version, attributes: region === null ? {} : { region } },
         ...(telemetry.headers === null ? {} : { headers: pairs(Redacted.value(telemetry.headers)) }),
         shutdownTimeout: "2 seconds"
       }).pipe(Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer]))

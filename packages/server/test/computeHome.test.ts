@@ -1,4 +1,4 @@
-/** A store's local computes are in one data directory. */
+/** A region's local computes are in one data directory. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,23 +18,43 @@ layer(testDatabase, { excludeTestServices: true })("the data directory of local 
     Effect.gen(function* () {
       const { query } = yield* Database
       const [first, second] = [yield* directory, yield* directory]
-      yield* claimHome(join(first, "data"))
-      yield* claimHome(join(first, "data"))
-      const { message } = yield* Effect.flip(claimHome(second))
+      yield* claimHome(join(first, "data"), "eu")
+      yield* claimHome(join(first, "data"), "eu")
+      const { message } = yield* Effect.flip(claimHome(second, "eu"))
       assert.include(message, `another data directory than ${second}`)
-      yield* claimHome(join(first, "data"))
-      yield* query("test", "delete from narthex.compute_home")
-      yield* claimHome(second)
-      assert.include((yield* Effect.flip(claimHome(join(first, "data")))).message, "another data directory")
+      yield* claimHome(join(first, "data"), "eu")
+      yield* query("test", "delete from narthex.region_home")
+      yield* claimHome(second, "eu")
+      assert.include((yield* Effect.flip(claimHome(join(first, "data"), "eu"))).message, "another data directory")
+    })
+  )
+
+  it.effect("each region has a directory of its own, and a directory is of one region", () =>
+    Effect.gen(function* () {
+      const { query } = yield* Database
+      yield* query("test", "delete from narthex.region_home")
+      const [first, second] = [yield* directory, yield* directory]
+      yield* claimHome(first, "eu")
+      yield* claimHome(second, "us")
+      for (const [path, region, of] of [
+        [first, "us", "eu"],
+        [second, "eu", "us"],
+        [second, "ap", "us"]
+      ] as const) {
+        const { message } = yield* Effect.flip(claimHome(path, region))
+        assert.include(message, `has the branches of region "${of}"`)
+        assert.include(message, `Set NARTHEX_REGION=${of}`)
+      }
+      yield* claimHome(second, "us")
     })
   )
 
   it.effect("exactly one of several runners that start at once on different directories is accepted", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
-      yield* query("test", "delete from narthex.compute_home")
+      yield* query("test", "delete from narthex.region_home")
       const paths = yield* Effect.forEach([1, 2, 3, 4], () => directory)
-      const outcomes = yield* Effect.forEach(paths, (path) => Effect.exit(claimHome(path)), {
+      const outcomes = yield* Effect.forEach(paths, (path) => Effect.exit(claimHome(path, "eu")), {
         concurrency: "unbounded"
       })
       assert.lengthOf(

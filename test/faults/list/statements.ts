@@ -28,7 +28,7 @@ export const statements: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "pg-claim-waits-for-nothing",
-        find: "where exists (select from narthex.operation_head where class = $1 and due_at <= $2)",
+        find: "where exists (select from narthex.operation_head where region_id = $4 and class = $1 and due_at <= $2)",
         put: "where $1 is not null and $2::timestamptz is not null",
         why: "A claim that finds nothing due does not wait for the other claims of the class.",
         tests: ["packages/postgres/test/stores/claimLocks.test.ts"]

@@ -116,6 +116,11 @@ export class Program {
     this.#child.kill("SIGKILL")
   }
 
+  /** Makes it stand still, or go on. */
+  signal(name: "SIGSTOP" | "SIGCONT"): void {
+    this.#child.kill(name)
+  }
+
   /** SIGTERM; the exit code. */
   stop(): Promise<number | null> {
     const { exitCode } = this.#child

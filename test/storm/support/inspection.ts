@@ -4,7 +4,15 @@ import { createHash } from "node:crypto"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
-import { BranchId, ComputeDriver, EndpointStore, makeEndpointId, mayMove, type OperationStatus } from "@narthex/core"
+import {
+  BranchId,
+  ComputeDriver,
+  EndpointStore,
+  makeEndpointId,
+  mayMove,
+  type OperationStatus,
+  RegionId
+} from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Database } from "@narthex/postgres"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -14,6 +22,7 @@ import { secretOf } from "../../../packages/local-postgres/src/cluster/Superviso
 import { kinds } from "../../../packages/local-postgres/test/support.ts"
 import { note } from "../../harness/note.ts"
 import { amcheckPath } from "../../harness/requirements.ts"
+import type { StormRegion } from "./StormRegion.ts"
 
 const clusterOf = (dataDir: string, branch: BranchId) =>
   clusterAt(join(dataDir, "computes", "branches", branch), "compute")
@@ -90,20 +99,22 @@ export const wrongOperations = Effect.gen(function* () {
 })
 
 /** Compares machine and records, and reads every database. The servers that are left are adopted, and stopped after. */
-export const inspect = (dataDir: string, expected: ReadonlyMap<string, ReadonlyArray<Written>>) =>
+export const inspect = ({ dataDir, region }: StormRegion, expected: ReadonlyMap<string, ReadonlyArray<Written>>) =>
   Effect.gen(function* () {
     const driver = Context.get(
       yield* Layer.build(LocalComputeDriver.layer({ dataDir, binaries: kinds[0].choice })),
       ComputeDriver
     )
     const endpoints = yield* EndpointStore
-    const active = (yield* endpoints.active(null, 1_000)).map((it) => `${it.id} ${it.generation}`)
+    const active = (yield* endpoints.active(RegionId.make(region), null, 1_000)).map(
+      (it) => `${it.id} ${it.generation}`
+    )
     const running = (yield* driver.running).map((it) => `${it.endpoint_id} ${it.generation}`)
     assert.sameMembers(running, active, "what runs is what the records say")
     const directories = readdirSync(join(dataDir, "computes", "branches")).filter((name) =>
       existsSync(join(dataDir, "computes", "branches", name, "data"))
     )
-    assert.sameMembers(directories, [...expected.keys()], "directories are those of the branches")
+    assert.sameMembers(directories, [...expected.keys()], "directories are those of the branches of the region")
     for (const [id, written] of expected) {
       const branch = BranchId.make(id)
       const [endpoint] = yield* endpoints.ofBranch(branch)

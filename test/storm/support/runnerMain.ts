@@ -1,28 +1,30 @@
 /**
- * A runner that shares a store and a machine with others, as a process that tests kill and stop. One runner holds the
+ * A runner of a region that shares a store and a machine with others, as a process that tests kill and stop. One runner holds the
  * directory of the computes and performs operations; the others wait as its standbys.
  *
  * `node runnerMain.ts <options as JSON>` prints a line when it holds the directory. It exits when its stdin closes, so
  * it does not outlive the test; its servers do.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { defaultRunnerSettings, EventFeed, OperationRunner, Operations, RunnerPolicy } from "@narthex/core"
+import { defaultRunnerSettings, EventFeed, OperationRunner, Operations, RegionId, RunnerPolicy } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Duration, Effect, Layer, Redacted, References } from "effect"
 
 export interface StormRunnerOptions {
   readonly url: string
+  readonly region: string
   readonly dataDir: string
   readonly binaries: string
   readonly lease_ms: number
 }
 
 // Written by the test.
-const { binaries, dataDir, lease_ms, url } = JSON.parse(process.argv[2] ?? "{}") as StormRunnerOptions
+const { binaries, dataDir, lease_ms, region, url } = JSON.parse(process.argv[2] ?? "{}") as StormRunnerOptions
 
 const policy = Layer.succeed(RunnerPolicy, {
   ...defaultRunnerSettings,
+  region: RegionId.make(region),
   lease: Duration.millis(lease_ms),
   poll: Duration.millis(100),
   // Tries that a kill interrupts are no failures; those that fail because a server was killed are few.

@@ -17,6 +17,7 @@ import { QuotaStore } from "../records/quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { abandonable } from "./abandonable.ts"
 import { RoleReconciler } from "./RoleReconciler.ts"
+import { RunnerPolicy } from "./RunnerPolicy.ts"
 
 /**
  * `interval`: the time between two measurements. `pause`: the least time between them, however much changes. `deadline`:
@@ -69,10 +70,11 @@ export class DiskMeasurement extends Context.Service<
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
       const store = yield* QuotaStore
+      const { region } = yield* RunnerPolicy
       const record = Effect.fn("DiskMeasurement.record")(function* () {
         const began = yield* DateTime.now
         const usage = yield* driver.diskUsage
-        yield* store.recordBytes(usage, began)
+        yield* store.recordBytes(region, usage, began)
         const settings = yield* QuotaPolicy
         const disks = yield* store.disksOf(usage.map(({ branch_id }) => branch_id))
         const above = disks.filter((it) => isAboveQuota(settings, it)).map(({ branch_id }) => branch_id)

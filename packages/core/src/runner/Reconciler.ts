@@ -23,6 +23,7 @@ import { bySystem, type Operations } from "../services/operations/Operations.ts"
 import { Endpoints } from "../services/projects/Endpoints.ts"
 import { makeEndBranch } from "../services/projects/endBranch.ts"
 import { Transaction } from "../Transaction.ts"
+import { RunnerPolicy } from "./RunnerPolicy.ts"
 
 const isSameReach = Schema.toEquivalence(Schema.NullOr(ComputeReach))
 
@@ -38,7 +39,7 @@ export class Reconciler extends Context.Service<
     readonly suspendIdle: Effect.Effect<number, StorageError>
     /** Ends branches that have expired and have no children. Returns how many. */
     readonly endExpired: Effect.Effect<number, StorageError>
-    /** Records endpoints as suspended whose compute does not run any more. Returns how many. */
+    /** Records endpoints of the runner's region as suspended whose compute does not run any more. Returns how many. */
     readonly recordLost: Effect.Effect<number, StorageError>
     /**
      * As `recordLost`, for the computes that proxies could not connect to, and removes those doubts. Returns how many
@@ -72,6 +73,7 @@ export class Reconciler extends Context.Service<
       const store = yield* EndpointStore
       const endBranch = yield* makeEndBranch
       const { run } = yield* Transaction
+      const { region } = yield* RunnerPolicy
 
       const suspend = Effect.fnUntraced(function* ({ endpoint_id: id }: EndpointUse) {
         const endpoint = Option.getOrUndefined(yield* store.lock(id))
@@ -165,7 +167,7 @@ export class Reconciler extends Context.Service<
         let count = 0
         let last: Endpoint["id"] | null = null
         while (true) {
-          const page: ReadonlyArray<Endpoint> = yield* store.active(last, activeBatch)
+          const page: ReadonlyArray<Endpoint> = yield* store.active(region, last, activeBatch)
           const active = page.filter((it) => it.running)
           const running = yield* Effect.option(present)
           if (Option.isNone(running)) return count
@@ -181,7 +183,7 @@ export class Reconciler extends Context.Service<
       })
 
       const settleDoubts = Effect.fn("Reconciler.settleDoubts")(function* () {
-        const doubted = yield* doubts.oldest(batch)
+        const doubted = yield* doubts.oldest(region, batch)
         if (doubted.length === 0) return 0
         const running = yield* Effect.option(present)
         if (Option.isNone(running)) return 0

@@ -7,7 +7,7 @@
  * ask for the organization of the operation (`ComputeTenant`), and for the disk that this one takes (`TenantDisk`).
  */
 import { DateTime, Duration, Effect, Option, Queue, Random, Result } from "effect"
-import { makeOperationId, type OperationId } from "../Ids.ts"
+import type { OperationId } from "../Ids.ts"
 import { type Compute, type ComputeDriver, ComputeFailed } from "../records/computes/ComputeDriver.ts"
 import { ComputeFence } from "../records/computes/ComputeFence.ts"
 import { ComputeTenant, TenantDisk } from "../records/computes/ComputeTenant.ts"
@@ -19,12 +19,14 @@ import type { BranchRoleStore } from "../records/projects/BranchRoleStore.ts"
 import type { BranchStore } from "../records/projects/BranchStore.ts"
 import type { EndpointStore } from "../records/projects/EndpointStore.ts"
 import { QuotaStore } from "../records/quotas/QuotaStore.ts"
+import type { RegionCatalog } from "../records/regions/RegionCatalog.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Operations } from "../services/operations/Operations.ts"
 import { Transaction } from "../Transaction.ts"
 import { abandonable } from "./abandonable.ts"
 import { actions } from "./actions.ts"
 import { afterFailure } from "./afterFailure.ts"
+import { makeClaims } from "./makeClaims.ts"
 import { RunnerPolicy } from "./RunnerPolicy.ts"
 import { recordTry } from "./runnerMetrics.ts"
 
@@ -36,6 +38,7 @@ export type Needs =
   | Operations
   | OperationStore
   | QuotaStore
+  | RegionCatalog
   | Transaction
 
 /** After how long an operation is tried again that has to wait for its branch's parent. */
@@ -50,22 +53,10 @@ export const makePerformer = Effect.gen(function* () {
   const quotas = yield* QuotaStore
   const { run } = yield* Transaction
   const policy = yield* RunnerPolicy
-  const { classes, grace, lease, per_parent } = policy
-  const worker = yield* makeOperationId
+  const { classes, grace, lease } = policy
+  const { claim, claimFor, worker } = yield* makeClaims
   /** The operations that are performed here. An offer makes `keepLease` read the operation. */
   const watched = new Map<OperationId, Queue.Queue<void>>()
-
-  const claim = (of: OperationClass) =>
-    Effect.flatMap(DateTime.now, (now) =>
-      store.claim({
-        class: of,
-        worker,
-        now,
-        lease_until: DateTime.addDuration(now, lease),
-        per_org: classes[of].per_org,
-        per_parent
-      })
-    )
 
   const leaseOf = ({ fence }: StoredOperation) => ({ worker, fence })
 
@@ -114,7 +105,7 @@ export const makePerformer = Effect.gen(function* () {
    * Pitfall: beginning another one. Its endpoint may be locked by a transaction that waits for this claim.
    */
   const claimScheduled = Effect.fnUntraced(function* (of: OperationClass, scheduled: StoredOperation) {
-    const operation = Option.getOrUndefined(yield* claim(of))
+    const operation = Option.getOrUndefined(yield* claimFor(of, scheduled))
     if (operation === undefined) return undefined
     const isNew = operation.id === scheduled.id && operation.status === "scheduling"
     // An operation that does not begin here is left to `start`, which ends it or puts it back.

@@ -49,9 +49,9 @@ describe("An operation that moves", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it("the view of an operation leaves out its organization and its lease", () => {
+  it("the view of an operation leaves out its organization, its region and its lease", () => {
     const stored = anOperation(aProjectId(), branch_id, { error: "the machine is busy" })
-    const kept = ["busy_since", "copies", "fence", "lease_owner", "lease_until", "org_id"]
+    const kept = ["busy_since", "copies", "fence", "lease_owner", "lease_until", "org_id", "region_id"]
     const shown = Object.entries(stored).filter(([member]) => !kept.includes(member))
     assert.deepStrictEqual(Object.entries(stored.view), shown)
   })

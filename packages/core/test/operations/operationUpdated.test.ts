@@ -4,7 +4,7 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, type Schema } from "effect"
-import { ApiKeyId, BranchId, EndpointId, OrgId, ProjectId, UserId } from "../../src/Ids.ts"
+import { ApiKeyId, BranchId, EndpointId, OrgId, ProjectId, RegionId, UserId } from "../../src/Ids.ts"
 import { layerMemoryPorts } from "../../src/memoryPorts.ts"
 import { EventLog } from "../../src/records/events/EventLog.ts"
 import { eventCatalog } from "../../src/records/events/eventCatalog.ts"
@@ -59,7 +59,11 @@ const frozen = {
   additionalProperties: false
 }
 
-const project = { id: ProjectId.make("prj-1"), org_id: OrgId.make("0192f0c1-2d3e-7abc-8def-0123456789ab") }
+const project = {
+  id: ProjectId.make("prj-1"),
+  org_id: OrgId.make("0192f0c1-2d3e-7abc-8def-0123456789ab"),
+  region_id: RegionId.make("eu-1")
+}
 
 const initiators = [
   bySystem,

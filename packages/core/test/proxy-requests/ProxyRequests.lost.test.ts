@@ -41,7 +41,7 @@ const wakeUp = Effect.fnUntraced(function* (id: EndpointId, { unreachable, verif
   return (yield* Fiber.join(waking)).generation
 })
 
-const standing = Effect.flatMap(ComputeDoubtStore, (store) => store.oldest(10))
+const standing = Effect.flatMap(ComputeDoubtStore, (store) => store.oldest(null, 10))
 
 describe("A wake for a compute that could not be connected to", () => {
   it.effect("a wake starts an endpoint again whose compute runs in another generation", () =>

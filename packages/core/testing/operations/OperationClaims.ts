@@ -13,7 +13,18 @@ import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aBranchId, anOperation, anOrgId, at } from "../records.ts"
 import { atOnce } from "../together.ts"
-import { aPlace, claim, claimed, clean, finish, inserted, type Place, several } from "./claimFixtures.ts"
+import {
+  aPlace,
+  claim,
+  claimed,
+  clean,
+  elsewhere,
+  finish,
+  here,
+  inserted,
+  type Place,
+  several
+} from "./claimFixtures.ts"
 
 interface Turns {
   readonly name: string
@@ -116,6 +127,31 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       yield* clean(...made)
     }))
 
+  it("a claim of a region leases its operations alone, and limits and turns are those of the region", () =>
+    Effect.gen(function* () {
+      const [a, b] = [anOrgId(), anOrgId()].toSorted()
+      const [a_here, b_here] = [aPlace(a), aPlace(b)]
+      const [a_elsewhere, b_elsewhere] = [aPlace(a, elsewhere), aPlace(b, elsewhere)]
+      const limits = { per_org: 1 }
+      const made = [
+        yield* inserted(a_here, "create_branch"),
+        yield* inserted(a_here, "create_branch"),
+        yield* inserted(b_here, "create_branch"),
+        yield* inserted(b_elsewhere, "create_branch"),
+        yield* inserted(a_elsewhere, "create_branch")
+      ]
+      const [first, again, second, third, fourth] = made
+      const ids = (found: ReadonlyArray<StoredOperation>) => found.map(({ id }) => id)
+      assert.deepStrictEqual(ids(yield* claimed("branches", limits)), [first?.id, second?.id])
+      // Organizations have had turns here, and none there, where the order is that of organizations that were never served.
+      const there = { ...limits, region_id: elsewhere }
+      assert.deepStrictEqual(ids(yield* claimed("branches", there)), [fourth?.id, third?.id])
+      if (first !== undefined) yield* finish(first)
+      assert.deepStrictEqual(ids(yield* claimed("branches", there)), [])
+      assert.deepStrictEqual(ids(yield* claimed("branches", limits)), [again?.id])
+      yield* clean(...made)
+    }))
+
   it("a deletion waits neither for the copies of its organization nor for copies of its branch", () =>
     Effect.gen(function* () {
       const place = aPlace()
@@ -183,11 +219,14 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       const store = yield* OperationStore
       const orgs = Array.from({ length: 4 }, () => anOrgId())
       const places = orgs.flatMap((org) =>
-        [aPlace(org), aPlace(org)].map((place) => ({ place, parents: [aBranchId(), aBranchId()] }))
+        [aPlace(org), aPlace(org), aPlace(org, elsewhere)].map((place) => ({
+          place,
+          parents: [aBranchId(), aBranchId()]
+        }))
       )
       const limits = { class: "branches", per_org: 3, per_parent: 2 } as const
       const rows = new Map<string, StoredOperation>()
-      const served = new Map<OrgId, number>()
+      const served = { [here]: new Map<OrgId, number>(), [elsewhere]: new Map<OrgId, number>() }
       const pick = <A>(all: ReadonlyArray<A>) =>
         Effect.map(Random.nextIntBetween(0, all.length - 1), (n) => all[n] as A)
       for (let turn = 0; turn < 150; turn++) {
@@ -203,12 +242,15 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
           rows.set(done.id, new StoredOperation({ ...done, status: "finished", lease_until: null }))
           yield* finish(done)
         }
-        const expected = nextClaim([...rows.values()], at(0), limits, (org) => served.get(org) ?? 0)
-        const found = yield* store.claim({ ...limits, worker: "w", now: at(0), lease_until: at(30) })
+        const region_id = yield* pick([here, elsewhere])
+        const turns = served[region_id] ?? new Map()
+        const wanted = { ...limits, region_id }
+        const expected = nextClaim([...rows.values()], at(0), wanted, (org) => turns.get(org) ?? 0)
+        const found = yield* store.claim({ ...wanted, worker: "w", now: at(0), lease_until: at(30) })
         assert.strictEqual(Option.getOrUndefined(found)?.id, expected?.id, `turn ${turn}`)
         if (Option.isNone(found)) continue
         rows.set(found.value.id, found.value)
-        served.set(found.value.org_id, found.value.fence)
+        turns.set(found.value.org_id, found.value.fence)
       }
       yield* clean(...rows.values())
     }))

@@ -1,6 +1,6 @@
 /** Operations to claim, and the organizations that they are of. */
 import { Effect, Option } from "effect"
-import type { OrgId, ProjectId } from "../../src/Ids.ts"
+import { type OrgId, type ProjectId, RegionId } from "../../src/Ids.ts"
 import type { ClaimLimits } from "../../src/records/operations/nextClaim.ts"
 import { isFinal, type OperationAction, StoredOperation } from "../../src/records/operations/Operation.ts"
 import type { OperationClass } from "../../src/records/operations/OperationClass.ts"
@@ -15,8 +15,14 @@ export const claim = (of: OperationClass, limits: Partial<ClaimLimits> = {}, sec
 export interface Place {
   readonly org_id: OrgId
   readonly project_id: ProjectId
+  readonly region_id: RegionId
 }
-export const aPlace = (org_id = anOrgId()): Place => ({ org_id, project_id: aProjectId() })
+export const [here, elsewhere] = [RegionId.make("eu-1"), RegionId.make("us-1")]
+export const aPlace = (org_id = anOrgId(), region_id = here): Place => ({
+  org_id,
+  project_id: aProjectId(),
+  region_id
+})
 
 export const inserted = (place: Place, action: OperationAction, rest: Partial<StoredOperation> = {}) =>
   Effect.gen(function* () {

@@ -135,7 +135,7 @@ export const overviewStoreContract = contract<
       for (const branch of [newer, gone, older, aBranch(aProjectId())]) yield* branches.put(branch)
       yield* branches.markDeleted(gone.id, at(1))
       for (const branch of [newer, older]) yield* quotas.expectBytes(org_id, branch.id, 0)
-      yield* quotas.recordBytes([{ branch_id: older.id, bytes: 8192 }], at(3))
+      yield* quotas.recordBytes(null, [{ branch_id: older.id, bytes: 8192 }], at(3))
       const [reader, writer] = [anEndpoint(id, older.id), anEndpoint(id, older.id, { type: "read_write" })]
       for (const endpoint of [writer, reader, anEndpoint(aProjectId(), older.id)]) yield* endpoints.put(endpoint)
       const [first, second] = [anOperation(id, older.id), anOperation(id, null)]

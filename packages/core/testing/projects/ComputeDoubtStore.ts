@@ -1,16 +1,19 @@
 /** The contract of `ComputeDoubtStore`. Run it against every adapter. */
 import { Effect } from "effect"
-import { EndpointId } from "../../src/Ids.ts"
+import { EndpointId, RegionId } from "../../src/Ids.ts"
 import { ComputeDoubtStore } from "../../src/records/projects/ComputeDoubtStore.ts"
+import { EndpointStore } from "../../src/records/projects/EndpointStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
-import { aText, at } from "../records.ts"
+import { aBranchId, anEndpoint, aProjectId, aText, at } from "../records.ts"
 import { atOnce, undone } from "../together.ts"
 
 const aDoubt = (generation = 1) => ({ endpoint_id: EndpointId.make(aText("ep")), generation })
 
-export const computeDoubtStoreContract = contract<ComputeDoubtStore | Transaction>("ComputeDoubtStore", (it) => {
+type Ports = ComputeDoubtStore | EndpointStore | Transaction
+
+export const computeDoubtStoreContract = contract<Ports>("ComputeDoubtStore", (it) => {
   it("doubts are listed oldest first, up to the limit", () =>
     Effect.gen(function* () {
       const store = yield* ComputeDoubtStore
@@ -18,7 +21,27 @@ export const computeDoubtStoreContract = contract<ComputeDoubtStore | Transactio
       yield* store.record(young, at(-997))
       yield* store.record(old, at(-999))
       yield* store.record(between, at(-998))
-      assert.deepStrictEqual(yield* store.oldest(2), [old, between])
+      assert.deepStrictEqual(yield* store.oldest(null, 2), [old, between])
+    }))
+
+  it("the doubts of a region are those about its endpoints, and about endpoints that are gone", () =>
+    Effect.gen(function* () {
+      const [store, endpoints] = [yield* ComputeDoubtStore, yield* EndpointStore]
+      const here = anEndpoint(aProjectId(), aBranchId())
+      const there = anEndpoint(aProjectId(), aBranchId(), { region_id: RegionId.make("us-1") })
+      const gone = aDoubt()
+      for (const endpoint of [here, there]) yield* endpoints.put(endpoint)
+      yield* store.record({ endpoint_id: here.id, generation: 1 }, at(-5001))
+      yield* store.record({ endpoint_id: there.id, generation: 1 }, at(-5000))
+      yield* store.record(gone, at(-4999))
+      const of = (region: RegionId | null) =>
+        Effect.map(store.oldest(region, 3), (found) => found.map(({ endpoint_id }) => endpoint_id))
+      assert.deepStrictEqual((yield* of(here.region_id)).slice(0, 2), [here.id, gone.endpoint_id])
+      assert.deepStrictEqual((yield* of(there.region_id)).slice(0, 2), [there.id, gone.endpoint_id])
+      assert.deepStrictEqual(yield* of(null), [here.id, there.id, gone.endpoint_id])
+      yield* Effect.forEach([here.id, there.id, gone.endpoint_id], (endpoint_id) =>
+        store.remove({ endpoint_id, generation: 1 })
+      )
     }))
 
   it("a doubt stands until it is removed, and a repeated one keeps its place", () =>
@@ -29,7 +52,7 @@ export const computeDoubtStoreContract = contract<ComputeDoubtStore | Transactio
       yield* store.record(doubt, at(-2000))
       yield* store.record(later, at(-1999))
       yield* store.record(doubt, at(-1998))
-      assert.deepStrictEqual(yield* store.oldest(1), [doubt])
+      assert.deepStrictEqual(yield* store.oldest(null, 1), [doubt])
       assert.isTrue(yield* store.stands(doubt))
       yield* store.remove(doubt)
       yield* store.remove(doubt)
@@ -56,7 +79,7 @@ export const computeDoubtStoreContract = contract<ComputeDoubtStore | Transactio
       const store = yield* ComputeDoubtStore
       const doubt = aDoubt()
       yield* atOnce(8, () => store.record(doubt, at(-3000)))
-      const listed = (yield* store.oldest(1000)).filter((it) => it.endpoint_id === doubt.endpoint_id)
+      const listed = (yield* store.oldest(null, 1000)).filter((it) => it.endpoint_id === doubt.endpoint_id)
       assert.deepStrictEqual(listed, [doubt])
     }))
 

@@ -1,5 +1,6 @@
 /** The contract of `EndpointStore`. Run it against every adapter. */
 import { Effect, Option } from "effect"
+import { RegionId } from "../../src/Ids.ts"
 import { Endpoint } from "../../src/records/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/records/projects/EndpointStore.ts"
 import type { Project } from "../../src/records/projects/Project.ts"
@@ -22,7 +23,7 @@ const allActive = Effect.gen(function* () {
   const store = yield* EndpointStore
   const found: Array<Endpoint> = []
   while (true) {
-    const page = yield* store.active(found.at(-1)?.id ?? null, 2)
+    const page = yield* store.active(null, found.at(-1)?.id ?? null, 2)
     assert.isAtMost(page.length, 2)
     found.push(...page)
     if (page.length < 2) break
@@ -148,7 +149,17 @@ export const endpointStoreContract = contract<EndpointStore | ProjectStore | Tra
       const found = yield* allActive
       assert.deepInclude(found, active)
       assert.notDeepInclude(found, idle)
-      assert.lengthOf(yield* store.active(null, found.length + 1), found.length)
+      assert.lengthOf(yield* store.active(null, null, found.length + 1), found.length)
+    }))
+
+  it("the active endpoints of a region are those of its projects", () =>
+    Effect.gen(function* () {
+      const store = yield* EndpointStore
+      const region_id = RegionId.make("us-1")
+      const there = yield* put({ current_state: "active", region_id })
+      yield* put({ current_state: "active" })
+      assert.deepStrictEqual(yield* store.active(region_id, null, 10), [there])
+      assert.deepStrictEqual(yield* store.active(region_id, there.id, 10), [])
     }))
 
   it("reports of proxies are recorded, but never move the last activity back", () =>

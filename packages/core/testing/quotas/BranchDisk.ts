@@ -1,6 +1,6 @@
 /** The contract of `QuotaStore` for the disk of branches. Run it against every adapter, as its other contract. */
 import { Effect, Option } from "effect"
-import type { BranchId } from "../../src/Ids.ts"
+import { type BranchId, RegionId } from "../../src/Ids.ts"
 import { AccountStore } from "../../src/records/accounts/AccountStore.ts"
 import { personalOrgId } from "../../src/records/accounts/Organization.ts"
 import type { OperationStore } from "../../src/records/operations/OperationStore.ts"
@@ -24,6 +24,7 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       const bytes = (branch: BranchId) => store.bytesOf(branch)
       const measure = (...sizes: ReadonlyArray<readonly [BranchId, number]>) =>
         store.recordBytes(
+          null,
           sizes.map(([branch_id, bytes]) => ({ branch_id, bytes })),
           at(1)
         )
@@ -55,6 +56,7 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       )
       const measure = (seconds: number, ...bytes: readonly [number, number]) =>
         store.recordBytes(
+          null,
           [ready, making].map(({ id }, n) => ({ branch_id: id, bytes: bytes[n] ?? 0 })),
           at(seconds)
         )
@@ -95,6 +97,7 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       )
       yield* store.expectBytes(org, making.id, 100)
       yield* store.recordBytes(
+        null,
         [
           { branch_id: ready.id, bytes: 2 ** 40 },
           { branch_id: foreign.id, bytes: 5 }
@@ -129,25 +132,27 @@ export const branchDiskContract = contract<Ports>("QuotaStore disk", (it) => {
       const [org, store, branches] = [yield* aTeam, yield* QuotaStore, yield* BranchStore]
       const branch = yield* aBranchOf(yield* aProjectOf(org))
       yield* branches.markDeleted(branch.id, at(1))
-      yield* store.recordBytes([{ branch_id: branch.id, bytes: 70 }], at(0))
+      yield* store.recordBytes(null, [{ branch_id: branch.id, bytes: 70 }], at(0))
       assert.isTrue(Option.isNone(yield* branches.findAnywhere(branch.id)))
-      yield* store.recordBytes([], at(2))
+      yield* store.recordBytes(null, [], at(2))
       assert.deepStrictEqual(yield* store.disksOf([branch.id]), [])
       assert.strictEqual(yield* held(org, "disk_bytes"), 0)
     }))
 
-  it("a deleted branch takes disk until a measurement does not contain it", () =>
+  it("a deleted branch takes disk until a measurement of its region does not contain it", () =>
     Effect.gen(function* () {
       const [org, store] = [yield* aTeam, yield* QuotaStore]
       const branch = yield* aBranchOf(yield* aProjectOf(org))
-      yield* store.recordBytes([{ branch_id: branch.id, bytes: 70 }], at(1))
-      yield* store.recordBytes([], at(2))
+      yield* store.recordBytes(null, [{ branch_id: branch.id, bytes: 70 }], at(1))
+      yield* store.recordBytes(null, [], at(2))
       assert.strictEqual(yield* held(org, "disk_bytes"), 70)
       yield* (yield* BranchStore).markDeleted(branch.id, at(3))
       assert.strictEqual(yield* held(org, "disk_bytes"), 70)
-      yield* store.recordBytes([{ branch_id: branch.id, bytes: 60 }], at(4))
+      yield* store.recordBytes(null, [{ branch_id: branch.id, bytes: 60 }], at(4))
       assert.strictEqual(yield* held(org, "disk_bytes"), 60)
-      yield* store.recordBytes([], at(5))
+      yield* store.recordBytes(RegionId.make("us-1"), [], at(5))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 60, "the branch is of another region")
+      yield* store.recordBytes(branch.region_id, [], at(5))
       assert.strictEqual(yield* held(org, "disk_bytes"), 0)
     }))
 })

@@ -1,10 +1,13 @@
 /** The contract of `RegionCatalog`. Run it against every adapter: there is one catalog, so the layer must be fresh. */
 import { Effect, Result } from "effect"
 import { RegionId } from "../../src/Ids.ts"
+import { EndpointStore } from "../../src/records/projects/EndpointStore.ts"
+import { ProjectStore } from "../../src/records/projects/ProjectStore.ts"
 import { Region } from "../../src/records/regions/Region.ts"
-import { RegionCatalog } from "../../src/records/regions/RegionCatalog.ts"
+import { RegionCatalog, runnerTiming } from "../../src/records/regions/RegionCatalog.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
+import { aBranchId, anEndpoint, aProject } from "../records.ts"
 import { atOnce } from "../together.ts"
 
 const ids = (regions: ReadonlyArray<Region>) => regions.map((region) => region.region_id as string)
@@ -13,7 +16,7 @@ const defaults = (regions: ReadonlyArray<Region>) => ids(regions.filter((region)
 const aRegion = (id: string, rest: Partial<Region> = {}) =>
   new Region({ region_id: RegionId.make(id), name: id, default: false, geo_lat: 0, geo_long: 0, ...rest })
 
-export const regionCatalogContract = contract<RegionCatalog>("RegionCatalog", (it) => {
+export const regionCatalogContract = contract<EndpointStore | ProjectStore | RegionCatalog>("RegionCatalog", (it) => {
   it("the catalog is seeded once, adds, changes and retires regions, and has at most one default", () =>
     Effect.gen(function* () {
       const catalog = yield* RegionCatalog
@@ -65,6 +68,26 @@ export const regionCatalogContract = contract<RegionCatalog>("RegionCatalog", (i
       assert.strictEqual(yield* Effect.flip(catalog.edit(id, () => Result.fail("no"))), "no")
       assert.deepStrictEqual(yield* edited, aRegion(id, { geo_lat: 8, default: true }))
       assert.isTrue(yield* catalog.retire(id))
+    }))
+
+  it("the use of a region is its runners, its projects and its running computes", () =>
+    Effect.gen(function* () {
+      const catalog = yield* RegionCatalog
+      const [used, unused] = [RegionId.make("used-1"), RegionId.make("unused-1")]
+      for (const id of [used, unused]) yield* catalog.put(aRegion(id))
+      const project = aProject({ region_id: used })
+      yield* (yield* ProjectStore).insert(project)
+      const endpoints = yield* EndpointStore
+      for (const current_state of ["active", "idle"] as const)
+        yield* endpoints.put(anEndpoint(project.id, aBranchId(), { region_id: used, current_state }))
+      for (const runner of ["first", "second", "first"]) yield* catalog.noteRunner(used, runner)
+      const found = (yield* catalog.uses).filter(({ region_id }) => region_id === used || region_id === unused)
+      const [{ seen_ms = null } = {}] = found
+      assert.isTrue(seen_ms !== null && seen_ms >= 0 && seen_ms < runnerTiming.there)
+      assert.deepStrictEqual(found, [
+        { region_id: used, runners: 2, seen_ms, projects: 1, computes: 1 },
+        { region_id: unused, runners: 0, seen_ms: null, projects: 0, computes: 0 }
+      ])
     }))
 
   it("the last of several simultaneous new defaults remains", () =>

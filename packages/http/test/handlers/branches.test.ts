@@ -129,7 +129,7 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
           { branch_id: BranchId.make(made.branch.id), bytes: 33_200_000 },
           { branch_id: BranchId.make(place.main), bytes: 0 }
         ]
-        yield* (yield* QuotaStore).recordBytes(sizes, DateTime.makeUnsafe(measured_at))
+        yield* (yield* QuotaStore).recordBytes(null, sizes, DateTime.makeUnsafe(measured_at))
         const wanted = [33_200_000, measured_at]
         const after = (yield* who.call("GET", at)).body.branch
         assert.deepStrictEqual(sizeOf(after), wanted)

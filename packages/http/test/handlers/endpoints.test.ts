@@ -61,11 +61,11 @@ layer(memoryApi(), { excludeTestServices: true })("endpoints", (it) => {
         const { endpoint, main, path } = yield* project(who)
         const made = yield* settled(who, yield* who.call("POST", `${path}/endpoints`, { body: { branch_id: main } }))
         const store = yield* OperationStore
-        const { org_id, project_id } = Option.getOrThrow(yield* store.find(made.body.operations[0].id))
+        const { org_id, project_id, region_id } = Option.getOrThrow(yield* store.find(made.body.operations[0].id))
         const { schedule } = yield* Operations
         const { run } = yield* Transaction
         const work = {
-          project: { id: project_id, org_id },
+          project: { id: project_id, org_id, region_id },
           branch_id: BranchId.make(main),
           endpoint_id: null,
           action: "create_branch" as const,

@@ -197,7 +197,7 @@ layer(memoryApi({ quotas }), { excludeTestServices: true })("quotas", (it) => {
         usage.map(({ branch_id }) => String(branch_id)),
         shop.main
       )
-      yield* store.recordBytes([{ branch_id: BranchId.make(shop.main), bytes: gibibyte }], yield* DateTime.now)
+      yield* store.recordBytes(null, [{ branch_id: BranchId.make(shop.main), bytes: gibibyte }], yield* DateTime.now)
       for (const path of ["branches", "sandboxes", `branches/${made.branch.id}/reset`])
         exceeded(yield* who.call("POST", `${shop.path}/${path}`), "disk_bytes", gibibyte, gibibyte)
       exceeded(yield* who.call("POST", "/v1/projects", { body: { name: "x" } }), "disk_bytes", gibibyte, gibibyte)

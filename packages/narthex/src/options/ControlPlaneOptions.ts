@@ -42,7 +42,7 @@ export interface Limits {
 }
 
 /** Each member replaces one default, also those of a class: `{ classes: { branches: { places: 2 } } }`. */
-export interface OperationOptions extends Partial<Omit<RunnerSettings, "classes">> {
+export interface OperationOptions extends Partial<Omit<RunnerSettings, "classes" | "region">> {
   readonly classes?: Partial<Readonly<Record<OperationClass, Partial<ClassPolicy>>>>
 }
 

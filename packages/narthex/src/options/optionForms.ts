@@ -160,7 +160,7 @@ const classes: Members<Record<OperationClass, ClassPolicy>> = {
   branches: optional(objectOf(places)),
   deletions: optional(objectOf(places))
 }
-const operations: Members<RunnerSettings> = {
+const operations: Members<Omit<RunnerSettings, "region">> = {
   ...allOptional(["lease", "poll", "busy_limit", "grace"], period),
   retries: optional(count),
   per_parent: optional(claimed),

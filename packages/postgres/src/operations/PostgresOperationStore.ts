@@ -1,7 +1,7 @@
 /**
  * `OperationStore` on Postgres.
  *
- * A claim is two statements. Claims of a class run one after another, so that no limit is exceeded: the first statement waits
+ * A claim is two statements. Claims of a class in a region run one after another, so that no limit is exceeded: the first statement waits
  * for that, and the second sees what the claim before it has committed. It skips rows that another transaction has locked.
  */
 import { mostUnfinished, OperationStore, pageOf, StoredOperation, writesData } from "@narthex/core"
@@ -22,13 +22,13 @@ const idleAfterClaim = "5000"
 
 /**
  * A runner looks after each end of an operation, and mostly finds nothing: so it looks before it waits for the other claims
- * of class `$1`. The settings are for `claimNext`. Its plan is made once in a session, and an index is right however few
+ * of class `$1` in region `$4`. The settings are for `claimNext`. Its plan is made once in a session, and an index is right however few
  * operations wait when that is.
  */
 const onceDue = `select set_config('idle_in_transaction_session_timeout', $3, true),
     set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
-    ${lockOf("'operation_claim ' || $1")}
-  where exists (select from narthex.operation_head where class = $1 and due_at <= $2)`
+    ${lockOf("'operation_claim ' || $1 || ' ' || $4")}
+  where exists (select from narthex.operation_head where region_id = $4 and class = $1 and due_at <= $2)`
 
 const dataWriting = [...writesData].map((action) => `'${action}'`).join(", ")
 
@@ -40,26 +40,32 @@ const valuesOf = (name: string, column: string, which: string) => `${name} as (
       where ${which} and h.${column} > ${name}.${column} order by h.${column} limit 1) n
   )`
 
+/** The heads of class `$1` in region `$7`. */
+const isOfClass = "h.region_id = $7 and h.class = $1"
+
 /** The first due operations of a queue, in the order of that index: ten, as transactions may be changing some. */
 const firstDue = (which: string, order: string) => `(select h.operation_id, h.position from narthex.operation_head h
-  where h.class = $1 and h.org_id = turn.org_id and h.lane = queue.lane and ${which} order by ${order} limit 10)`
+  where ${isOfClass} and h.org_id = turn.org_id and h.lane = queue.lane and ${which} order by ${order} limit 10)`
+
+/** The turns of the region. Earlier versions knew one region, and have turns by the class alone. */
+const turns = "$7 || ' ' || $1"
 
 /**
  * `nextClaim` of the core. An organization has a queue of the operations that copy nothing (its `lane` is empty), and one for
  * each branch that is copied. No queue is read to its end, and only the queues of the organization whose turn it is are read.
  */
 const claimNext = `
-  with recursive ${valuesOf("org", "org_id", "h.class = $1")}, claimed as (
-    select h.org_id, h.lane from narthex.operation_head h where h.class = $1 and h.leased_until > $3
+  with recursive ${valuesOf("org", "org_id", isOfClass)}, claimed as (
+    select h.org_id, h.lane from narthex.operation_head h where ${isOfClass} and h.leased_until > $3
   ), turn as (
     select org.org_id,
-      coalesce((select t.served from narthex.operation_turn t where t.class = $1 and t.org_id = org.org_id), 0) as served
+      coalesce((select t.served from narthex.operation_turn t where t.class = ${turns} and t.org_id = org.org_id), 0) as served
     from org where org.org_id not in (select c.org_id from claimed c group by c.org_id having count(*) >= $5)
     order by served, org.org_id
   ), next as (
     select first.id, turn.org_id
     from turn cross join lateral (
-      with recursive ${valuesOf("queue", "lane", "h.class = $1 and h.org_id = turn.org_id")}
+      with recursive ${valuesOf("queue", "lane", `${isOfClass} and h.org_id = turn.org_id`)}
       select o.id
       from queue cross join lateral (
         ${firstDue("h.due_at = timestamptz 'epoch'", "h.position")}
@@ -76,7 +82,7 @@ const claimNext = `
   ), given as materialized (
     select id, org_id, nextval('narthex.operation_fence') as fence from next
   ), served as (
-    insert into narthex.operation_turn (class, org_id, served) select $1, org_id, fence from given
+    insert into narthex.operation_turn (class, org_id, served) select ${turns}, org_id, fence from given
     on conflict (class, org_id) do update set served = excluded.served
   )
   update narthex.operation o set lease_owner = $2, lease_until = $4, fence = given.fence from given where o.id = given.id
@@ -128,11 +134,11 @@ const make = Effect.gen(function* () {
           [operation.id]
         )
       ),
-    claim: ({ class: of, lease_until, now, per_org, per_parent, worker }) =>
+    claim: ({ class: of, lease_until, now, per_org, per_parent, region_id, worker }) =>
       database.transaction(
         Effect.gen(function* () {
           const at = DateTime.toDateUtc(now)
-          const [alone] = yield* database.query("OperationStore.due", onceDue, [of, at, idleAfterClaim])
+          const [alone] = yield* database.query("OperationStore.due", onceDue, [of, at, idleAfterClaim, region_id])
           if (alone === undefined) return Option.none()
           const until = DateTime.toDateUtc(lease_until)
           return yield* operations.first("OperationStore.claim", claimNext, [
@@ -141,7 +147,8 @@ const make = Effect.gen(function* () {
             at,
             until,
             per_org,
-            per_parent
+            per_parent,
+            region_id
           ])
         })
       ),

@@ -26,11 +26,13 @@ const make = Effect.gen(function* () {
         ),
         (rows) => rows.length > 0
       ),
-    oldest: (limit) =>
+    oldest: (region, limit) =>
       query<ComputeDoubt>(
         "ComputeDoubtStore.oldest",
-        "select endpoint_id, generation from narthex.compute_doubt order by at, endpoint_id limit $1",
-        [limit]
+        `select endpoint_id, generation from narthex.compute_doubt d
+         where not exists (select from narthex.endpoint e where e.id = d.endpoint_id and e.region_id <> $2)
+         order by at, endpoint_id limit $1`,
+        [limit, region]
       ),
     remove: ({ endpoint_id, generation }) =>
       Effect.asVoid(

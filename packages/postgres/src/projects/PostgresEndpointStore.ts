@@ -106,11 +106,12 @@ const make = Effect.gen(function* () {
         "select * from narthex.endpoint where branch_id = $1 and deleted_at is null order by id",
         [branch]
       ),
-    active: (after, limit) =>
+    active: (region, after, limit) =>
       endpoints.all(
         "EndpointStore.active",
-        `select * from narthex.endpoint where current_state = 'active' and deleted_at is null and id > $1 order by id limit $2`,
-        [after ?? "", limit]
+        `select * from narthex.endpoint where current_state = 'active' and deleted_at is null and id > $1
+           and ($3::text is null or region_id = $3) order by id limit $2`,
+        [after ?? "", limit, region]
       ),
     ...activityOf(database)
   })

@@ -56,7 +56,7 @@ set measured_at = excluded.measured_at, bytes = case
 const gone = `
 delete from narthex.branch_disk d
 where not d.branch_id in (select m.branch_id from jsonb_to_recordset($1) as m(branch_id text))
-  and not exists (select 1 from narthex.branch b where b.id = d.branch_id and b.deleted_at is null)`
+  and not exists (select 1 from narthex.branch b where b.id = d.branch_id and (b.deleted_at is null or b.region_id <> $2))`
 
 interface DiskRow extends Omit<BranchDisk, "size_measured_at"> {
   readonly size_measured_at: Date | null
@@ -154,11 +154,11 @@ const make = Effect.gen(function* () {
           size_measured_at: size_measured_at === null ? null : DateTime.fromDateUnsafe(size_measured_at)
         }))
       ),
-    recordBytes: (usage, now) =>
+    recordBytes: (region, usage, now) =>
       transaction(
         Effect.andThen(
           query("QuotaStore.recordBytes", measured, [json(usage), DateTime.toDateUtc(now)]),
-          Effect.asVoid(query("QuotaStore.recordBytes", gone, [json(usage)]))
+          Effect.asVoid(query("QuotaStore.recordBytes", gone, [json(usage), region]))
         )
       )
   })

@@ -1,5 +1,5 @@
 /** `RegionCatalog` on Postgres. Only operators change the catalog, so one lock serializes all changes. */
-import { Region, RegionCatalog } from "@narthex/core"
+import { Region, RegionCatalog, RegionId, type RegionUse, runnerTiming } from "@narthex/core"
 import { Effect, Layer, Schema } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
@@ -11,6 +11,32 @@ const Row = Schema.Struct({
   active: Schema.Boolean,
   position: Schema.Int
 })
+
+const Use: Schema.Codec<RegionUse, unknown> = Schema.Struct({
+  region_id: RegionId,
+  runners: Schema.Int,
+  seen_ms: Schema.NullOr(Schema.Finite),
+  projects: Schema.Int,
+  computes: Schema.Int
+})
+
+const ago = "clock_timestamp() - r.seen_at"
+const there = `interval '${runnerTiming.there} milliseconds'`
+
+const uses = `
+select region.region_id,
+  (select count(*)::int from narthex.region_runner r where r.region_id = region.region_id and ${ago} <= ${there}) as runners,
+  (select extract(epoch from min(${ago}))::float8 * 1000 from narthex.region_runner r
+   where r.region_id = region.region_id) as seen_ms,
+  (select count(*)::int from narthex.project p where p.region_id = region.region_id and p.deleted_at is null) as projects,
+  (select count(*)::int from narthex.endpoint e
+   where e.region_id = region.region_id and e.current_state = 'active' and e.deleted_at is null) as computes
+from narthex.region order by region.position`
+
+const noteRunner = `
+with ended as (delete from narthex.region_runner r where r.region_id = $1 and r.runner_id <> $2 and ${ago} > ${there})
+insert into narthex.region_runner (runner_id, region_id, seen_at) values ($2, $1, clock_timestamp())
+on conflict (runner_id) do update set seen_at = excluded.seen_at`
 
 const lockName = "region"
 
@@ -87,7 +113,10 @@ const make = Effect.gen(function* () {
           ),
           (rows) => rows.length > 0
         )
-      )
+      ),
+    noteRunner: (region, runner) =>
+      Effect.asVoid(database.query("RegionCatalog.noteRunner", noteRunner, [region, runner])),
+    uses: reading(database, Use).all("RegionCatalog.uses", uses, [])
   })
 })
 

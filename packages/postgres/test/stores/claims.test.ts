@@ -1,6 +1,6 @@
 /** The cost of a claim: pages that it reads, with few and with many operations waiting. */
 import { assert, layer } from "@effect/vitest"
-import { classOf, OperationAction, OperationStore } from "@narthex/core"
+import { classOf, OperationAction, OperationStore, RegionId } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../../src/index.ts"
 import { PostgresOperationStore } from "../../src/operations/PostgresOperationStore.ts"
@@ -16,9 +16,9 @@ const queue = (
   columns: { readonly branch: string; readonly org?: string; readonly copies?: string }
 ) => {
   const { branch, copies = "null", org = "'org'" } = columns
-  return `insert into narthex.operation (id, org_id, project_id, branch_id, copies, action, status, failures_count, initiator,
+  return `insert into narthex.operation (id, region_id, org_id, project_id, branch_id, copies, action, status, failures_count, initiator,
       created_at, updated_at)
-    select 'op-' || gen_random_uuid(), ${org}, 'prj', ${branch}, ${copies}, 'create_branch', 'scheduling', 0,
+    select 'op-' || gen_random_uuid(), 'eu-1', ${org}, 'prj', ${branch}, ${copies}, 'create_branch', 'scheduling', 0,
       '{"type":"system","id":null,"name":null}', now(), now()
     from generate_series(1, ${count}) as n`
 }
@@ -52,6 +52,7 @@ const pagesOfAClaim = Effect.gen(function* () {
     Effect.flatMap(DateTime.now, (now) =>
       it.claim({
         class: "branches",
+        region_id: RegionId.make("eu-1"),
         worker: "w",
         now,
         lease_until: DateTime.add(now, { seconds: 30 }),
@@ -108,7 +109,7 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
         yield* transaction(
           Effect.andThen(
             query("fill", "set local search_path = narthex"),
-            query("fill", "select count(operation_put_head(o)) from (select * from operation order by position) o")
+            query("fill", "select count(operation_put_head(o)) from (select * from narthex.operation order by position) o")
           )
         )
         yield* query("fill", "alter table narthex.operation enable trigger operation_changed")

@@ -49,9 +49,9 @@ const fill = [
   many(`insert into narthex.endpoint (id, project_id, branch_id, region_id, type, current_state, disabled,
       suspend_timeout_seconds, created_at, updated_at, generation, connections)
     select 'e' || n, 'p', 'b', 'r', 'read_only', 'idle', false, 300, now(), now(), 1, 0`),
-  many(`insert into narthex.operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
+  many(`insert into narthex.operation (id, region_id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
       updated_at)
-    select 'x' || n, 'o', 'p', 'b', 'create_branch', 'finished', 0, '{"type": "system", "id": null, "name": null}',
+    select 'x' || n, 'r', 'o', 'p', 'b', 'create_branch', 'finished', 0, '{"type": "system", "id": null, "name": null}',
       now(), now()`),
   many(`insert into narthex.branch_role (branch_id, role, org_id, project_id, access, verifier, minted_by_agent, minted_by,
       created_at)

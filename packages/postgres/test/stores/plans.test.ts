@@ -102,8 +102,8 @@ const fill = [
   `insert into narthex.client_refusal select 'e' || n, '192.0.2.1', 'p' || n % 200, 'b' || n, null, 'address_not_listed', 1, now(),
      now(), n::text from generate_series(1, ${rows}) n`,
   `insert into narthex.refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
-  `insert into narthex.operation_head (operation_id, branch_id, class, org_id, lane, position, due_at)
-   select 'h' || n, 'h' || n, 'roles', 'o' || n, '', n, now() from generate_series(1, ${rows}) n`,
+  `insert into narthex.operation_head (operation_id, branch_id, region_id, class, org_id, lane, position, due_at)
+   select 'h' || n, 'h' || n, 'eu-1', 'roles', 'o' || n, '', n, now() from generate_series(1, ${rows}) n`,
   `insert into narthex.audit_entry select 'a' || n, 'o' || n % 200, now(), 'project.created', 'done',
      '{"type": "operator", "id": null, "name": null, "user": null}', '[]',
      '{"location": null, "user_agent": null, "request_id": null}', '{}', 1 from generate_series(1, ${rows}) n`,

@@ -19,6 +19,7 @@ import {
   contradictoryEndpoints,
   Hangup,
   noEndpoint,
+  otherRegion,
   type Refusal,
   reservedRole,
   unavailable,
@@ -83,6 +84,9 @@ const reach = (client: OpeningConnection, peer: Address, opened: Startup) => {
   negotiate(client, startup)
   return find(client, asker, (located) =>
     admit(client, asker, located, (allowed) => {
+      const { domain, region } = client.shared
+      const { region_id } = located.endpoint
+      if (region !== undefined && region_id !== region) return client.end(otherRegion(endpoint_id, region_id, domain))
       if (asker.role !== undefined) return proveRole(client, asker, allowed, located.verifier)
       return located.endpoint.own_roles === true ? relayOwnRole(client, asker) : client.end(reservedRole(user))
     })

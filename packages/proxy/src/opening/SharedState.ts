@@ -22,6 +22,8 @@ import type { Tls } from "./Tls.ts"
  */
 export interface SharedState {
   readonly domain: string
+  /** `undefined`: it serves the endpoints of every region. */
+  readonly region: string | undefined
   readonly tls: Tls | undefined
   readonly allowlists: AllowlistCache
   readonly endpoints: EndpointCache

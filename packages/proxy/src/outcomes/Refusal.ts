@@ -143,6 +143,15 @@ export const noEndpoint = () =>
 export const unknownEndpoint = (id: string) =>
   refusal("unknown_endpoint", "08004", `Endpoint "${echo(id)}" does not exist.`, findTheId)
 
+/** Names below `localhost` lead to the machine of the client, so no name is given there. */
+export const otherRegion = (id: string, region: string, domain: string) =>
+  refusal(
+    "other_region",
+    "08004",
+    `Endpoint "${echo(id)}" is in region "${region}", and this proxy serves another one.`,
+    domain === "localhost" ? `Connect to a proxy of region "${region}".` : `Connect to ${echo(id)}.${region}.${domain}.`
+  )
+
 export const contradictoryEndpoints = (ids: ReadonlyArray<string>) =>
   refusal(
     "contradictory_endpoints",

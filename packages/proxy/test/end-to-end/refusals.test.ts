@@ -43,6 +43,26 @@ const as = (user: string) => startup(["user", user], ["options", `endpoint=${end
 const from = (...source: ReadonlyArray<number>) =>
   Buffer.from([...Buffer.from("\r\n\r\n\0\r\nQUIT\n"), 0x21, 0x11, 0, 12, ...source, 127, 0, 0, 1, 0, 1, 0, 2])
 
+describe("a proxy of a region", () => {
+  for (const [domain, where] of [
+    ["db.test", `Connect to ${endpoint_id}.local.db.test.`],
+    ["localhost", 'Connect to a proxy of region "local".']
+  ] as const)
+    it.live(`a refusal of an endpoint of another region names the right host, below ${domain}`, () =>
+      Effect.gen(function* () {
+        const { control, port } = yield* harness(suspended, { domain, region: "us-1" })
+        const answer = yield* answerTo(port, as(role))
+        assert.include(answer, "C08004")
+        assert.include(answer, `Endpoint "${endpoint_id}" is in region "local", and this proxy serves another one.`)
+        assert.include(answer, where)
+        // A stranger learns nothing of it.
+        yield* control.list("203.0.113.0/24")
+        assert.match(yield* answerTo(port, as(role)), /C28000/)
+        assert.deepStrictEqual(control.wakes, [])
+      })
+    )
+})
+
 describe("reports of refused clients", () => {
   it.live("a client that is not listed is reported without a wake, and its role only in the form of a minted one", () =>
     Effect.gen(function* () {

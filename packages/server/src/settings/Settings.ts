@@ -38,7 +38,6 @@ interface Decided {
   readonly static_computes: NonNullable<Given["static_computes"]>
   /** `null`: they do not run. Where they are asked for, they are offered in addition to the configured providers. */
   readonly dev_providers: { readonly ports: readonly [number, number] } | null
-  readonly region: string
   /** The documented ones, but for those that are given. */
   readonly quotas: QuotaSettings
   /** `null`: every limit is off. */
@@ -120,7 +119,6 @@ const decided = (
     providers: values.providers ?? [],
     static_computes: values.static_computes ?? [],
     dev_providers: wantsDevProviders(values, circumstances) ? { ports: values.dev_providers.ports } : null,
-    region: values.region ?? values.regions[0],
     quotas: { ...defaultQuotas, ...values.quotas },
     limits: unlimited ? null : values.limits,
     log: { ...log, format: log.format ?? (terminal ? "pretty" : "json") },

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   AccessPolicy,
   defaultQuotas,
+  EmittingRegion,
   EventSettings,
   KeyLimit,
   ProxyAddress,
@@ -50,7 +51,7 @@ describe("settings without any variable", () => {
       })
       assert.deepStrictEqual(rest.admin, { host: "127.0.0.1", port: 4409 })
       assert.deepStrictEqual(rest.access, { open_signup: true, sign_in_allowlist: [], invitations_bypass_gate: false })
-      assert.deepStrictEqual([rest.region, rest.regions, rest.compute], ["local", ["local"], "local"])
+      assert.deepStrictEqual([rest.region, rest.regions, rest.compute], [null, ["local"], "local"])
       assert.deepStrictEqual(
         [rest.trusted_hops, rest.log, rest.telemetry],
         [0, { level: "Info", format: "json", requests: "errors" }, null]
@@ -115,7 +116,10 @@ describe("settings without any variable", () => {
     Effect.gen(function* () {
       const settings = yield* load()
       const addresses = yield* settleAddresses(settings)
-      const references = yield* Layer.build(layerReferences(settings, addresses, { console: null, proxy: null }))
+      const region = EmittingRegion.defaultValue()
+      const references = yield* Layer.build(
+        layerReferences(settings, region, addresses, { console: null, proxy: null })
+      )
       assert.deepStrictEqual(Context.get(references, AccessPolicy), AccessPolicy.defaultValue())
       assert.deepStrictEqual(Context.get(references, SessionPolicy), SessionPolicy.defaultValue())
       assert.deepStrictEqual(Context.get(references, EventSettings), EventSettings.defaultValue())
@@ -124,7 +128,7 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(Context.get(references, RateLimits), defaultRateLimits)
       assert.deepStrictEqual(Context.get(references, RetentionPolicy), RetentionPolicy.defaultValue())
       assert.deepStrictEqual(Context.get(references, QuotaPolicy), defaultQuotas)
-      assert.deepStrictEqual(Context.get(references, RunnerPolicy), RunnerPolicy.defaultValue())
+      assert.deepStrictEqual(Context.get(references, RunnerPolicy), { ...RunnerPolicy.defaultValue(), region })
       assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
     })
   )

@@ -7,7 +7,7 @@
  * `running` through `cancelling`, which lasts until a runner has ended its work.
  */
 import { Schema } from "effect"
-import { BranchId, EndpointId, OperationId, OrgId, ProjectId } from "../../Ids.ts"
+import { BranchId, EndpointId, OperationId, OrgId, ProjectId, RegionId } from "../../Ids.ts"
 import { exampleIds as ids, means } from "../../means.ts"
 
 export const OperationAction = Schema.Literals([
@@ -90,10 +90,12 @@ const fields = {
 /** An operation as the API shows it. */
 export class Operation extends Schema.Class<Operation>("Operation")(fields) {}
 
-/** An operation as it is stored: with its organization and its lease. */
+/** An operation as it is stored: with its organization, its region and its lease. */
 export class StoredOperation extends Schema.Class<StoredOperation>("StoredOperation")({
   ...fields,
   org_id: OrgId,
+  /** The region of its project, whose runners perform it. */
+  region_id: RegionId,
   /** The branch whose data it copies; `null`: it copies none. */
   copies: Schema.NullOr(BranchId),
   /** The worker that performs it, and until when. After that another worker may claim it. */
@@ -112,6 +114,7 @@ export class StoredOperation extends Schema.Class<StoredOperation>("StoredOperat
       lease_owner: _owner,
       lease_until: _until,
       org_id: _org,
+      region_id: _region,
       ...shown
     } = this
     return new Operation(shown)

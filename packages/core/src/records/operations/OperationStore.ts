@@ -58,7 +58,7 @@ export class OperationStore extends Context.Service<
     readonly lockFree: (operation: OperationId) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
     readonly update: (operation: StoredOperation) => Effect.Effect<void, StorageError>
     /**
-     * Leases a due operation of a class to the worker: not final, not leased at `now`, past its `retry_at`, with no
+     * Leases a due operation of a class and a region to the worker: not final, not leased at `now`, past its `retry_at`, with no
      * earlier unfinished operation on its branch, within the limits, and not a copy of data that is being made.
      * `nextClaim` is the rule that chooses among several. The claimed operation has a fence that is higher than that of
      * every earlier claim.
@@ -67,7 +67,7 @@ export class OperationStore extends Context.Service<
      * not grow with the number of operations that wait on a branch or in an organization. `None`: no operation is due,
      * or another transaction is changing the due ones.
      *
-     * Within a transaction a claim is its last lock, because other claims of the class wait until the transaction ends.
+     * Within a transaction a claim is its last lock, because other claims of class and region wait until the transaction ends.
      * An adapter ends a transaction that is idle for five seconds after a claim that others wait for. A claim that
      * found nothing due holds up no other.
      *
@@ -144,7 +144,7 @@ export class OperationStore extends Context.Service<
           transaction(
             Effect.gen(function* () {
               const served = new Map((yield* turns.all).map((turn) => [turn.key, turn.served]))
-              const keyOf = (org: OrgId) => `${limits.class} ${org}`
+              const keyOf = (org: OrgId) => `${limits.region_id} ${limits.class} ${org}`
               const due = nextClaim(yield* inOrder, now, limits, (org) => served.get(keyOf(org)) ?? 0)
               if (due === undefined) return Option.none()
               const fence = yield* next("fence")

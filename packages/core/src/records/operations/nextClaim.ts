@@ -3,15 +3,17 @@
  * with one query (docs/design/operations.md O3, O6 to O8).
  */
 import { DateTime, Order } from "effect"
-import type { BranchId, OrgId } from "../../Ids.ts"
+import type { BranchId, OrgId, RegionId } from "../../Ids.ts"
 import { isFinal, type StoredOperation } from "./Operation.ts"
 import { classOf, type OperationClass, writesData } from "./OperationClass.ts"
 
 export interface ClaimLimits {
   readonly class: OperationClass
-  /** How many operations of the class an organization has claimed at most, over all instances. */
+  /** Operations of this region alone. Limits and turns are those of the region. */
+  readonly region_id: RegionId
+  /** How many operations of the class an organization has claimed at most, over all instances of the region. */
   readonly per_org: number
-  /** How many copies of one branch run at most, over all instances. */
+  /** How many copies of one branch run at most, over all instances of the region. */
   readonly per_parent: number
 }
 
@@ -20,7 +22,7 @@ const past = (instant: DateTime.Utc | null, now: DateTime.Utc) =>
 
 /**
  * `rows` are all operations in the order of their creation, and `served` is the fence of an organization's latest claim
- * of the class, 0 if it has none. The organization that was served least recently comes first, with its oldest
+ * of the class in the region, 0 if it has none. The organization that was served least recently comes first, with its oldest
  * operation. `undefined`: no operation is due.
  */
 export const nextClaim = (
@@ -37,7 +39,7 @@ export const nextClaim = (
     seen.add(branch_id)
     return first
   })
-  const ofClass = heads.filter((row) => classOf(row.action) === limits.class)
+  const ofClass = heads.filter((row) => classOf(row.action) === limits.class && row.region_id === limits.region_id)
   const claimed = ofClass.filter((row) => !past(row.lease_until, now))
   const ofOrg = (org: OrgId) => claimed.filter(({ org_id }) => org_id === org).length
   const copiesOf = (branch: BranchId) => claimed.filter(({ copies }) => copies === branch).length

@@ -5,9 +5,10 @@
  * A doubt is no fact: the connection may have failed for another reason. Only the driver decides.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import type { EndpointId } from "../../Ids.ts"
+import type { EndpointId, RegionId } from "../../Ids.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import type { StoredEndpoint } from "./memoryActivity.ts"
 
 /** The compute of this endpoint and generation may be gone. */
 export interface ComputeDoubt {
@@ -26,8 +27,11 @@ export class ComputeDoubtStore extends Context.Service<
     readonly record: (doubt: ComputeDoubt, now: DateTime.Utc) => Effect.Effect<void, StorageError>
     /** Whether the doubt has not been removed yet. */
     readonly stands: (doubt: ComputeDoubt) => Effect.Effect<boolean, StorageError>
-    /** The oldest, at most `limit`. */
-    readonly oldest: (limit: number) => Effect.Effect<ReadonlyArray<ComputeDoubt>, StorageError>
+    /** The oldest, at most `limit`, without those about endpoints of other regions; `null`: of every region. */
+    readonly oldest: (
+      region: RegionId | null,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<ComputeDoubt>, StorageError>
     /** Removes the doubt. A doubt about another generation stays. */
     readonly remove: (doubt: ComputeDoubt) => Effect.Effect<void, StorageError>
   }
@@ -35,7 +39,9 @@ export class ComputeDoubtStore extends Context.Service<
   static readonly layerMemory: Layer.Layer<ComputeDoubtStore, never, MemoryStorage> = Layer.effect(
     ComputeDoubtStore,
     Effect.gen(function* () {
-      const doubts = (yield* MemoryStorage).table<Stored>("compute_doubt")
+      const { table } = yield* MemoryStorage
+      const doubts = table<Stored>("compute_doubt")
+      const endpoints = table<StoredEndpoint>("endpoint")
       const same = (doubt: ComputeDoubt) =>
         Effect.map(
           doubts.get(doubt.endpoint_id),
@@ -53,13 +59,15 @@ export class ComputeDoubtStore extends Context.Service<
             ]
           }),
         stands: same,
-        oldest: (limit) =>
-          Effect.map(doubts.all, (rows) =>
-            rows
-              .toSorted((a, b) => DateTime.Order(a.at, b.at))
-              .slice(0, limit)
-              .map(({ endpoint_id, generation }) => ({ endpoint_id, generation }))
-          ),
+        oldest: Effect.fnUntraced(function* (region, limit) {
+          const others = (yield* endpoints.all).filter(({ endpoint }) => endpoint.region_id !== region)
+          const elsewhere = new Set(region === null ? [] : others.map(({ endpoint }) => endpoint.id))
+          return (yield* doubts.all)
+            .filter((row) => !elsewhere.has(row.endpoint_id))
+            .toSorted((a, b) => DateTime.Order(a.at, b.at))
+            .slice(0, limit)
+            .map(({ endpoint_id, generation }) => ({ endpoint_id, generation }))
+        }),
         remove: (doubt) =>
           Effect.flatMap(same(doubt), (stands) => (stands ? doubts.remove(doubt.endpoint_id) : Effect.void))
       })

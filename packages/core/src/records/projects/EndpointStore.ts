@@ -1,6 +1,6 @@
 /** Port: endpoints. A branch has at most one read-write endpoint. Deleted endpoints are not found. */
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
-import type { BranchId, EndpointId, OrgId, ProjectId } from "../../Ids.ts"
+import type { BranchId, EndpointId, OrgId, ProjectId, RegionId } from "../../Ids.ts"
 import { type Page, type PageRequest, pageOfAll } from "../../Page.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -40,8 +40,15 @@ export class EndpointStore extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Endpoint>, StorageError>
     readonly ofBranch: (branch: BranchId) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
-    /** Endpoints in state `active`, of all projects, in the order of their ids, after `after`; at most `limit`. */
-    readonly active: (after: EndpointId | null, limit: number) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
+    /**
+     * Endpoints in state `active`, of all projects of the region, in the order of their ids, after `after`; at most
+     * `limit`. `null` as the region: of every region.
+     */
+    readonly active: (
+      region: RegionId | null,
+      after: EndpointId | null,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
     /**
      * Records what a proxy reports, at the time at which the report arrives. The last activity never moves back;
      * reports about other generations and reports of an earlier call are ignored. The last of several reports about one
@@ -119,10 +126,11 @@ export class EndpointStore extends Context.Service<
             )
           ),
         ofBranch: (branch) => Effect.map(living, (rows) => rows.filter((row) => row.branch_id === branch)),
-        active: (after, limit) =>
+        active: (region, after, limit) =>
           Effect.map(living, (rows) =>
             rows
               .filter((row) => row.current_state === "active" && (after === null || row.id > after))
+              .filter((row) => region === null || row.region_id === region)
               .toSorted((a, b) => (a.id < b.id ? -1 : 1))
               .slice(0, limit)
           ),

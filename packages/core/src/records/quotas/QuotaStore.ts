@@ -6,7 +6,7 @@
  * Pitfall: counting without `lock`. Two creations at the same time would both see room for one.
  */
 import { Context, type DateTime, Effect, HashSet, Layer, Option } from "effect"
-import type { BranchId, OrgId, ProjectId, UserId } from "../../Ids.ts"
+import type { BranchId, OrgId, ProjectId, RegionId, UserId } from "../../Ids.ts"
 import type { StorageError } from "../../StorageError.ts"
 import type { StoredInvitation } from "../accounts/Invitation.ts"
 import type { Membership } from "../accounts/Membership.ts"
@@ -58,11 +58,12 @@ export class QuotaStore extends Context.Service<
     /** The disk of these branches, in any order. A branch without a measurement and without expected bytes is left out. */
     readonly disksOf: (branches: ReadonlyArray<BranchId>) => Effect.Effect<ReadonlyArray<BranchDisk>, StorageError>
     /**
-     * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps its expected
-     * bytes, if they are more, and has no size yet. A deleted branch counts until a measurement does not contain it.
-     * Branches without a row are left out.
+     * Records a measurement of the computes of a region, or of every region (`null`), which began at `now`. A branch whose data is being made keeps its expected
+     * bytes, if they are more, and has no size yet. A deleted branch counts until a measurement of its region does not contain
+     * it. Branches without a row are left out.
      */
     readonly recordBytes: (
+      region: RegionId | null,
       measured: ReadonlyArray<BranchDiskUsage>,
       now: DateTime.Utc
     ) => Effect.Effect<void, StorageError>
@@ -201,14 +202,15 @@ export class QuotaStore extends Context.Service<
               }))
           )
         }),
-        recordBytes: (measured, now) =>
+        recordBytes: (region, measured, now) =>
           Effect.gen(function* () {
             const owners = new Map((yield* projects.all).map(({ project }) => [project.id, project.org_id]))
             const rows = yield* branches.all
             for (const { branch, deleted_at } of rows) {
               const found = measured.find((it) => it.branch_id === branch.id)
               const org = owners.get(branch.project_id)
-              if (found === undefined && deleted_at !== null) yield* disk.remove(branch.id)
+              const isHere = region === null || branch.region_id === region
+              if (found === undefined && deleted_at !== null && isHere) yield* disk.remove(branch.id)
               if (found === undefined || org === undefined) continue
               const before = Option.getOrUndefined(yield* disk.get(branch.id))?.bytes ?? 0
               const making = branch.current_state === "init" || branch.current_state === "resetting"

@@ -27,7 +27,7 @@ import type { StorageError } from "../../StorageError.ts"
 import { Transaction } from "../../Transaction.ts"
 
 export interface Work {
-  readonly project: Pick<Project, "id" | "org_id">
+  readonly project: Pick<Project, "id" | "org_id" | "region_id">
   readonly branch_id: BranchId | null
   readonly endpoint_id: EndpointId | null
   readonly action: OperationAction
@@ -109,6 +109,7 @@ export class Operations extends Context.Service<
         const operation = new StoredOperation({
           id: yield* makeOperationId,
           org_id: work.project.org_id,
+          region_id: work.project.region_id,
           project_id: work.project.id,
           branch_id: work.branch_id,
           endpoint_id: work.endpoint_id,

@@ -52,7 +52,7 @@ export interface EndpointChanges {
   readonly suspend_timeout_seconds?: number
 }
 
-type Owner = Pick<Project, "id" | "org_id">
+type Owner = Pick<Project, "id" | "org_id" | "region_id">
 
 /** The part of the admitting policy that is decided again under the branch's lock. */
 type Rule = Pick<CredentialPolicy, "agent">
@@ -167,10 +167,10 @@ export class Endpoints extends Context.Service<
       /**
        * The operation that makes the twins of a read-only endpoint, if its branch runs: a start makes them otherwise.
        */
-      const twinsFor = ({ id, org_id }: Owner, { branch_id, type }: Endpoint, initiator: Initiator) =>
+      const twinsFor = (project: Owner, { branch_id, type }: Endpoint, initiator: Initiator) =>
         type === "read_write"
           ? Effect.succeed([])
-          : Effect.map(apply({ project: { id, org_id }, branch_id, initiator }), (operation) =>
+          : Effect.map(apply({ project, branch_id, initiator }), (operation) =>
               operation === undefined ? [] : [operation]
             )
 

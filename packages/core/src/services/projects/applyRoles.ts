@@ -14,7 +14,7 @@ import type { Project } from "../../records/projects/Project.ts"
 import { Operations } from "../operations/Operations.ts"
 
 export interface RoleWork {
-  readonly project: Pick<Project, "id" | "org_id">
+  readonly project: Pick<Project, "id" | "org_id" | "region_id">
   readonly branch_id: BranchId
   readonly initiator: Initiator
 }

@@ -204,7 +204,7 @@ export class ProxyRequests extends Context.Service<
       const scheduleStart = Effect.fnUntraced(function* (id: EndpointId, address: string) {
         const { endpoint, org_id } = yield* admitted(id, address)
         return yield* endpoints
-          .bringLocked({ id: endpoint.project_id, org_id }, endpoint, "active", byProxy)
+          .bringLocked({ id: endpoint.project_id, org_id, region_id: endpoint.region_id }, endpoint, "active", byProxy)
           .pipe(Effect.catchTag("ResourceBusy", ({ message }) => new NotStarted({ reason: message })))
       })
 

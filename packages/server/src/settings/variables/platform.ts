@@ -12,8 +12,8 @@ export const platform = {
   region: optional(
     "NARTHEX_REGION",
     forms.region,
-    "the first of NARTHEX_REGIONS",
-    "The region in the events of this instance. The process does not start if the catalog has no such region."
+    "the only region of the store",
+    "The region of this process. Its runner performs the operations of the region's projects and has their computes, its proxy serves their endpoints, and its events carry the region. Where the store has several regions, a process of `narthex-server` does not start without it. `narthex-proxy` serves every region without it."
   ),
   regions: variable(
     "NARTHEX_REGIONS",
