@@ -2,15 +2,14 @@
  * Connections of the proxy's own process, on behalf of a client whose address the process knows: the allowlist, the limits
  * and the audit refer to that client, as behind a load balancer.
  *
- * Connections enter by a listener on loopback. Each begins with a random token that this process has just made, because every
- * user of the machine can reach the listener.
+ * Connections enter by a listener on loopback, which the first of them opens. Each begins with a random token that this
+ * process has just made, because every user of the machine can reach the listener.
  */
 import { randomBytes } from "node:crypto"
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { type AddressInfo, createServer, type Server, Socket } from "node:net"
 import { Effect, type Scope } from "effect"
-import { CannotListen } from "./listen.ts"
 
-/** Opens a connection for the client with this address. */
+/** Opens a connection for the client with this address. The socket fails if nothing can be listened on. */
 export type ConnectWithin = (client: string) => Socket
 
 const tokenLength = 32
@@ -20,20 +19,29 @@ const tokenWithin = 5_000
 
 const loopback = "127.0.0.1"
 
-const listening = (server: Server) =>
-  Effect.callback<void, CannotListen>((resume) => {
-    server.once("error", (cause) => resume(new CannotListen({ reason: cause.message })))
-    server.listen({ host: loopback, port: 0 }, () => {
-      server.on("error", () => {})
-      resume(Effect.void)
+/** The port of the server, which listens from the first call on. A failure to listen is tried again by the next call. */
+const portOf = (server: Server): (() => Promise<number>) => {
+  let opened: Promise<number> | undefined
+  return () => {
+    opened ??= new Promise<number>((resolve, reject) => {
+      server.once("error", (cause) => {
+        opened = undefined
+        reject(cause)
+      })
+      server.listen({ host: loopback, port: 0 }, () => {
+        server.on("error", () => {})
+        // `address()` is an `AddressInfo` for a TCP server that listens; it is a string only for pipes.
+        resolve((server.address() as AddressInfo).port)
+      })
     })
-    return Effect.sync(() => server.close())
-  })
+    return opened
+  }
+}
 
 /** `serve` gets the paused socket, and whom it is for. */
 export const connectingWithin = (
   serve: (socket: Socket, client: string) => void
-): Effect.Effect<ConnectWithin, CannotListen, Scope.Scope> =>
+): Effect.Effect<ConnectWithin, never, Scope.Scope> =>
   Effect.gen(function* () {
     const expected = new Map<string, string>()
 
@@ -57,16 +65,25 @@ export const connectingWithin = (
     }
 
     const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, accept)
-    yield* Effect.acquireRelease(listening(server), () => Effect.sync(() => void server.close()))
-    // `address()` is an `AddressInfo` for a TCP server that listens; it is a string only for pipes.
-    const { port } = server.address() as AddressInfo
+    const port = portOf(server)
+    yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
 
     return (client) => {
       const token = randomBytes(tokenLength)
       expected.set(token.toString("hex"), client)
-      const socket = connect({ host: loopback, port, noDelay: true })
+      const socket = new Socket().setNoDelay()
       socket.once("close", () => expected.delete(token.toString("hex")))
+      // What the caller writes before there is a connection follows the token.
+      socket.cork()
       socket.write(token)
+      port().then(
+        (number) => {
+          if (socket.destroyed) return
+          socket.connect({ host: loopback, port: number })
+          socket.uncork()
+        },
+        (cause: Error) => socket.destroy(cause)
+      )
       return socket
     }
   })

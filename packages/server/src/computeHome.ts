@@ -58,10 +58,11 @@ interface Home {
 export const claimHome = Effect.fn("claimHome")(function* (data_dir: string, region: string) {
   const { query } = yield* Database
   const id = yield* idOf(join(data_dir, "computes.id"))
-  yield* query("claimHome", "insert into narthex.region_home (region_id, home) values ($1, $2) on conflict do nothing", [
-    region,
-    id
-  ])
+  yield* query(
+    "claimHome",
+    "insert into narthex.region_home (region_id, home) values ($1, $2) on conflict do nothing",
+    [region, id]
+  )
   const homes = yield* query<Home>(
     "claimHome",
     "select region_id, home from narthex.region_home where region_id = $1 or home = $2",

@@ -88,7 +88,7 @@ export const transcripts: Readonly<Record<string, ReadonlyArray<Transcript | Els
         "endpoint   ep-ID",
         "host       127.0.0.1:PORT",
         "options    endpoint=ep-ID",
-        "To connect: narthex psql prj-ID --branch preview"
+        "To connect: narthex psql shop --branch preview"
       ]
     },
     {

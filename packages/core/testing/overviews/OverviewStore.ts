@@ -238,7 +238,7 @@ export const overviewStoreContract = contract<
       }
       assert.deepStrictEqual(yield* held(), [[4, null]])
       const measured = [first, second, gone].map((branch, n) => ({ branch_id: branch.id, bytes: 4096 * (n + 1) }))
-      yield* quotas.recordBytes(measured, at(3))
+      yield* quotas.recordBytes(null, measured, at(3))
       yield* branches.markDeleted(gone.id, at(4))
       assert.deepStrictEqual(yield* held(), [[3, 4096 + 8192]])
       assert.deepStrictEqual(yield* held(second.id), [[1, 8192]])

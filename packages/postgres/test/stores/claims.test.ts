@@ -109,7 +109,10 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
         yield* transaction(
           Effect.andThen(
             query("fill", "set local search_path = narthex"),
-            query("fill", "select count(operation_put_head(o)) from (select * from narthex.operation order by position) o")
+            query(
+              "fill",
+              "select count(operation_put_head(o)) from (select * from narthex.operation order by position) o"
+            )
           )
         )
         yield* query("fill", "alter table narthex.operation enable trigger operation_changed")

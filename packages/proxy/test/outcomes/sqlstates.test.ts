@@ -29,6 +29,7 @@ const made: { readonly [Name in keyof typeof named]: InstanceType<typeof Refusal
   restarting: named.restarting(),
   noEndpoint: named.noEndpoint(),
   unknownEndpoint: named.unknownEndpoint(id),
+  otherRegion: named.otherRegion(id, "eu-1", "db.example.com"),
   contradictoryEndpoints: named.contradictoryEndpoints([id, "ep-b"]),
   disabledEndpoint: named.disabledEndpoint(id),
   reservedRole: named.reservedRole(role),

@@ -9,7 +9,7 @@ import { type Attack, hold, otherOf, pause, session } from "./Attack.ts"
 
 /** An open change of the session's own role: an `ALTER ROLE` of the supervisor waits for it. */
 export const lockOwnRole = [
-  "begin",
+  "begin read write", // a session of a read-only credential begins read-only
   "set local role none",
   "do $$ begin execute format('alter role %I password ''x''', session_user); end $$"
 ]
