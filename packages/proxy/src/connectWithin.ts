@@ -73,7 +73,7 @@ export const connectingWithin = (
       expected.set(token.toString("hex"), client)
       const socket = new Socket().setNoDelay()
       socket.once("close", () => expected.delete(token.toString("hex")))
-      // What the caller writes before there is a connection follows the token.
+      // Bytes that the caller writes before there is a connection follow the token.
       socket.cork()
       socket.write(token)
       port().then(
