@@ -17,7 +17,8 @@ const groups: Readonly<Record<string, string | undefined>> = {
   member: "remove",
   invitation: "revoke",
   session: "end",
-  "api-key": "revoke"
+  "api-key": "revoke",
+  audit: undefined
 }
 
 const singulars = new Map(

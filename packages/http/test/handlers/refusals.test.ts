@@ -87,7 +87,7 @@ for (const serving of everyServing)
             const made = yield* key(who, body)
             return (yield* made.call("GET", "/v1/auth/whoami")).body.permissions
           })
-        assert.deepStrictEqual(yield* permissions({ capability: "read" }), ["read"])
+        assert.deepStrictEqual(yield* permissions({ capability: "read" }), ["read", "read_audit"])
         const scope = { type: "branch", project_id: place.id, branch_id: place.main }
         const narrow = ["read", "mint_read_only", "change_projects", "mint_read_write", "manage_credentials"]
         assert.deepStrictEqual(yield* permissions({ scope }), narrow)
