@@ -195,8 +195,8 @@ if (packed)
     })
 
     it("the installed programs run without the packages that they bundle", async () => {
-      const parts = libraries.filter(({ folder }) => ["api", "console", "core", "local-postgres"].includes(folder))
-      await operator.install([...programs, ...parts], folder, ["effect"])
+      const parts = new Set(programs.flatMap(withDependencies))
+      await operator.install([...parts], folder, ["effect"])
       const bin = (name: string) => join(operator.folder, "node_modules/.bin", name)
       const help = await run(bin("narthex"), ["help"], operator.folder)
       assert.strictEqual(help.status, 0, help.output)
