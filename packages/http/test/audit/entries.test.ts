@@ -1,4 +1,4 @@
-/** The entries of acts: what they hold, where they belong, and what leaves none. */
+/** The entries of acts (docs/design/audit.md U1): what they hold, where they belong, and what leaves none. */
 import { assert, layer } from "@effect/vitest"
 import { layerMemoryPorts } from "@narthex/core"
 import { Effect } from "effect"
