@@ -66,6 +66,7 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
         "audit",
         "keys",
         "settings",
+        "doctor",
         "migrate"
       ])
       assert.deepStrictEqual(section("GLOBAL FLAGS"), ["--help", "--version", "--log-level"])

@@ -18,7 +18,8 @@ export class SharedAccount extends Schema.TaggedError<SharedAccount>()("SharedAc
 export const sharesAccount = ({ compute }: Pick<Settings, "compute">): boolean =>
   compute === "local" && process.getuid?.() !== 0
 
-const checkAccount = (settings: Settings) => {
+/** Fails where computes would share the account of a platform in production that has not accepted it. */
+export const checkAccount = (settings: Settings) => {
   if (!sharesAccount(settings) || settings.compute_shared_account === "accept") return Effect.void
   return settings.mode.name === "production"
     ? Effect.fail(new SharedAccount())

@@ -1,6 +1,6 @@
 /**
  * Operator commands on the store of the settings (docs/design/settings.md S8): accounts, regions,
- * quotas, signing keys, the audit log, migration.
+ * quotas, signing keys, the audit log, examination, migration.
  *
  * With an embedded store they connect to the running Postgres through its socket; if none runs, they start it for the
  * duration of the command.
@@ -10,6 +10,7 @@ import { isStorable, maxPageSize, OperatorAccounts, type User } from "@narthex/c
 import { rotateSigningKeys } from "@narthex/http"
 import { Console, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { doctor } from "./doctor/doctor.ts"
 import { layerMasterSecret } from "./identity.ts"
 import { auditCommands, audited } from "./operatorAudit.ts"
 import { quotaCommands } from "./quotaCommands.ts"
@@ -128,6 +129,11 @@ export const operatorCommands = (settings: Settings) => {
       Effect.flatMap(settingsText, (text) => Console.log(`Mode: ${modeText(settings)}\n${text}`))
     ).pipe(
       Command.withDescription("Say in which mode this process runs and why, and list every setting without values")
+    ),
+    Command.make("doctor", {}, () => doctor(settings)).pipe(
+      Command.withDescription(
+        "Examine the database, files, ports, issuers and computes that a start needs, and change nothing"
+      )
     ),
     Command.make("migrate", {}, () =>
       Effect.flatMap(migrated(settings, "attach"), ({ length }) =>

@@ -68,7 +68,8 @@ export class StoreUnusable extends Schema.TaggedError<StoreUnusable>()("StoreUnu
   }
 }
 
-const explained =
+/** Why the store fails, with the variable that names it. */
+export const explained =
   ({ database, schema }: Settings) =>
   (error: StorageError) =>
     new StoreUnusable({

@@ -22,12 +22,15 @@ export interface ComputeLimits {
   readonly comparison_within: Duration.Duration
 }
 
+/** The bytes that every disk of computes keeps free. */
+export const diskReserve = 256 * 1024 * 1024
+
 export const defaultComputeLimits: ComputeLimits = {
   revocation_within: Duration.seconds(5),
   roles_patience: Duration.seconds(60),
   copies_per_parent: 3,
   copied_without_slot: 256 * 1024 * 1024,
-  disk_reserve: 256 * 1024 * 1024,
+  disk_reserve: diskReserve,
   disk_share: 4,
   takeover_within: Duration.seconds(10),
   seal_patience: Duration.seconds(2),

@@ -11,7 +11,16 @@
  * Pitfall: moving a process that runs. Its children stay in the former group, and in version 2 the move stops every
  * start of a program on the machine. So a process enters its group before it becomes its program (`startingProcess`).
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { Context, Effect } from "effect"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
@@ -59,10 +68,26 @@ export const openSlices = (directory: string) =>
       })
   })
 
+/** Why the group cannot be divided, as far as it shows without a change; `undefined`: nothing does. */
+export const whyUndividable = (directory: string): string | undefined => {
+  const [processes, controllers] = [join(directory, "cgroup.procs"), join(directory, "cgroup.controllers")]
+  if (!existsSync(processes)) return "it is no control group"
+  if (existsSync(controllers) && !readFileSync(controllers, "utf8").split(/\s/).includes("cpu"))
+    return "it does not have the controller `cpu`"
+  try {
+    accessSync(processes, constants.W_OK)
+    return undefined
+  } catch {
+    return "this account may not divide it"
+  }
+}
+
 /** The most rounds of moving processes: processes may start others before they are moved. */
 const rounds = 20
 
 const divide = (directory: string): Slices => {
+  const why = whyUndividable(directory)
+  if (why !== undefined) throw new Error(why)
   const [platform, computes] = [join(directory, "platform"), join(directory, "computes")]
   if (![...pidsIn(directory), ...pidsIn(platform)].includes(process.pid))
     throw new Error(`this process is not in ${directory}: it has to be started in that control group`)
