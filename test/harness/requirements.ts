@@ -112,6 +112,12 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("curl", "curl", "curl"),
   packaged("jq", "jq", "jq"),
   packaged("systemd", "systemd-analyze", "systemd"),
+  {
+    name: "helm",
+    what: "helm",
+    how: "`sh scripts/helm.sh <folder of PATH>` installs it",
+    isMet: () => programPath("helm") !== undefined
+  },
   packaged("zsh", "zsh", "zsh"),
   packaged("fish", "fish", "fish"),
   { name: "terminal", what: "util-linux's script", how: `Debian's package is "bsdutils"`, isMet: scriptRuns },

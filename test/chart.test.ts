@@ -1,0 +1,183 @@
+/** The Helm chart: its manifests are valid, their pods have no rights, and the programs start with its settings. */
+import { execFileSync, spawnSync } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { ConfigProvider, Effect, Schema } from "effect"
+import { Yaml } from "effect/encoding"
+import { Deployment } from "kubernetes-models/apps/v1/Deployment"
+import { Job } from "kubernetes-models/batch/v1/Job"
+import { Ingress } from "kubernetes-models/networking.k8s.io/v1/Ingress"
+import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1/NetworkPolicy"
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget"
+import { ClusterRole } from "kubernetes-models/rbac.authorization.k8s.io/v1/ClusterRole"
+import { ClusterRoleBinding } from "kubernetes-models/rbac.authorization.k8s.io/v1/ClusterRoleBinding"
+import { Role } from "kubernetes-models/rbac.authorization.k8s.io/v1/Role"
+import { RoleBinding } from "kubernetes-models/rbac.authorization.k8s.io/v1/RoleBinding"
+import { Namespace } from "kubernetes-models/v1/Namespace"
+import { Service } from "kubernetes-models/v1/Service"
+import { ServiceAccount } from "kubernetes-models/v1/ServiceAccount"
+import { loadSettings } from "../packages/server/src/settings/Settings.ts"
+import { secret } from "../packages/server/test/settings/environment.ts"
+
+const chart = join(import.meta.dirname, "../deploy/chart")
+const given = ["--set", "domain=example.com", "--set", "image.repository=registry.example.com/narthex"]
+
+const Named = Schema.Struct({ name: Schema.String, value: Schema.optionalKey(Schema.String) })
+const Container = Schema.Struct({
+  command: Schema.Array(Schema.String),
+  env: Schema.Array(Named),
+  ports: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String }))),
+  securityContext: Schema.Unknown
+})
+const Pod = Schema.Struct({
+  metadata: Schema.Struct({ labels: Schema.Record(Schema.String, Schema.String) }),
+  spec: Schema.Struct({
+    automountServiceAccountToken: Schema.optionalKey(Schema.Boolean),
+    enableServiceLinks: Schema.Boolean,
+    securityContext: Schema.Struct({ runAsNonRoot: Schema.Boolean, runAsUser: Schema.Int }),
+    containers: Schema.Array(Container)
+  })
+})
+const Manifest = Schema.Struct({
+  apiVersion: Schema.String,
+  kind: Schema.String,
+  metadata: Schema.Struct({ name: Schema.String }),
+  spec: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+})
+type Manifest = typeof Manifest.Type
+
+/** The manifests of the chart with these values, as they were written and read. */
+const rendered = (...values: ReadonlyArray<string>) =>
+  execFileSync("helm", ["template", "narthex", chart, ...given, ...values], { encoding: "utf8" })
+    .split(/^---$/m)
+    .filter((text) => /^kind:/m.test(text))
+    .map((text) => Schema.decodeUnknownSync(Manifest, { onExcessProperty: "preserve" })(Yaml.parse(text)))
+
+const podsOf = (manifests: ReadonlyArray<Manifest>) =>
+  manifests.flatMap(({ kind, metadata, spec }) =>
+    kind === "Deployment" || kind === "Job"
+      ? [{ name: metadata.name, ...Schema.decodeUnknownSync(Pod)(spec?.["template"]) }]
+      : []
+  )
+
+const kinds = {
+  ...{
+    Deployment,
+    Job,
+    Ingress,
+    NetworkPolicy,
+    PodDisruptionBudget,
+    ClusterRole,
+    ClusterRoleBinding,
+    Role,
+    RoleBinding
+  },
+  ...{ Namespace, Service, ServiceAccount }
+}
+const isKind = (kind: string): kind is keyof typeof kinds => kind in kinds
+
+/** Files for the variables that name one, with a content that can be read. */
+const contents = (folder: string): Readonly<Record<string, string>> => {
+  const texts = {
+    database_url: "postgresql://narthex@db.example.com/narthex",
+    master: secret,
+    console: secret,
+    proxy: secret,
+    providers: readFileSync(join(chart, "../providers.json"), "utf8")
+  }
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => {
+      const path = join(folder, name)
+      writeFileSync(path, text)
+      return [name, path]
+    })
+  )
+}
+
+describe("the chart", { tags: ["helm"] }, () => {
+  const layouts = {
+    "as it is": [],
+    "with one namespace, monitoring and a load balancer with PROXY protocol": [
+      ...["--set", "computes.namespace=branches", "--set", "podMonitor=true"],
+      ...["--set-json", 'networkPolicy.monitoring={"namespaceSelector":{}}'],
+      ...["--set-json", 'proxy.trusted=["10.0.0.0/8"]'],
+      ...["--set-json", 'proxy.service.annotations={"load-balancer/proxy-protocol":"true"}']
+    ],
+    "of a further region": [
+      "--set",
+      "api.enabled=false,console.enabled=false,ingress.enabled=false,region=north"
+    ].concat(["--set", "api.internalUrl=https://api.example.com"])
+  }
+
+  it("has no fault that its tool knows", () => {
+    const { status, stdout } = spawnSync("helm", ["lint", "--strict", chart, ...given], { encoding: "utf8" })
+    assert.strictEqual(status, 0, stdout)
+  })
+
+  for (const [name, values] of Object.entries(layouts)) {
+    it(`every manifest is valid ${name}`, () => {
+      const manifests = rendered(...values)
+      assert.isAtLeast(manifests.length, 6)
+      for (const manifest of manifests) {
+        const { kind } = manifest
+        // The resource of the Prometheus operator has no published schema here.
+        if (kind === "PodMonitor") continue
+        assert.isTrue(isKind(kind), kind)
+        if (isKind(kind)) new kinds[kind](Object(manifest)).validate()
+      }
+    })
+
+    it(`every program starts with its settings ${name}`, () =>
+      Effect.gen(function* () {
+        const folder = mkdtempSync(join(tmpdir(), "narthex-chart-"))
+        yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true })))
+        const files = contents(folder)
+        for (const { spec } of podsOf(rendered(...values)))
+          for (const { command, env } of spec.containers) {
+            if (command[0] !== "narthex-server") continue
+            const variables = Object.fromEntries(
+              env.map(({ name, value = "" }) => [
+                name,
+                name.endsWith("_FILE") ? (files[value.split("/").at(-1) ?? ""] ?? "") : value
+              ])
+            )
+            const settings = yield* loadSettings({ standalone: false, terminal: false }).pipe(
+              Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord(variables))
+            )
+            assert.strictEqual(settings.mode.name, "production")
+          }
+      }).pipe(Effect.scoped, Effect.runPromise))
+  }
+
+  it("no pod has a right of root, and only the runner knows the cluster", () => {
+    const pods = podsOf(rendered())
+    assert.lengthOf(pods, 5)
+    for (const { name, spec } of pods) {
+      assert.deepStrictEqual(spec.securityContext, { runAsNonRoot: true, runAsUser: 1000 })
+      assert.strictEqual(spec.automountServiceAccountToken ?? true, name === "narthex-runner", name)
+      for (const container of spec.containers)
+        assert.deepStrictEqual(container.securityContext, {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] }
+        })
+    }
+  })
+
+  it("a service of the cluster sets no variable of a program", () => {
+    for (const { name, spec } of podsOf(rendered())) assert.isFalse(spec.enableServiceLinks, name)
+  })
+
+  const missing = [
+    ["the domain", ["--set", "image.repository=r"], "Set domain"],
+    ["the image", ["--set", "domain=example.com"], "Set image.repository"],
+    ["the API of a further region", [...given, "--set", "api.enabled=false"], "Set api.internalUrl"]
+  ] as const
+  it.each(missing)("an installation without %s is refused with a sentence", (_, values, sentence) => {
+    const { status, stderr } = spawnSync("helm", ["template", "narthex", chart, ...values], { encoding: "utf8" })
+    assert.notStrictEqual(status, 0)
+    assert.include(stderr, sentence)
+  })
+})
