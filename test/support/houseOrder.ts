@@ -17,6 +17,7 @@ export const allowed: Record<string, ReadonlyArray<string>> = {
     "@effect/sql-pg/",
     "node:"
   ],
+  kubernetes: [...effect, "@narthex/core", "@narthex/compute-roles", "@effect/sql-pg", "yaml", "node:"],
   http: [...effect, "@narthex/core", "@narthex/api", "@effect/platform-node", "jose", ...node],
   proxy: [...effect, "@narthex/core", "@narthex/api", "node:"],
   mcp: [...effect, "@narthex/api", "@effect/sql-pg/", "node:"],
@@ -86,6 +87,7 @@ export const order: Record<string, ReadonlyArray<string>> = {
     ...["roleDifference.ts", "applyRoles.ts", "index.ts"]
   ],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
+  kubernetes: ["access", "api", "objects", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
     ...["names", "following", "tables", "connecting", "completion", "commands"],
