@@ -53,7 +53,7 @@ export const sessionAt = ({ address, reach }: Compute, role: string, password: s
     PgClient.makeClient({
       host: hostname,
       port: Number(port),
-      ssl: { ca: tls?.ca ?? undefined, servername: tls?.name ?? undefined },
+      ssl: { ca: tls?.ca ?? undefined, servername: tls?.server_name },
       database: "postgres",
       username: role,
       password: Redacted.make(password),

@@ -81,10 +81,10 @@ export class ObjectStore {
 
   /** All objects in the order of their names; of one namespace, if it is given. */
   list(resource: Resource, namespace?: string): ReadonlyArray<Fields> {
-    const keys = [...this.#of(resource).keys()]
-      .filter((key) => !namespace || key.startsWith(`${namespace}/`))
-      .toSorted()
-    return keys.flatMap((key) => this.#of(resource).get(key) ?? [])
+    return [...this.#of(resource)]
+      .filter(([key]) => !namespace || key.startsWith(`${namespace}/`))
+      .toSorted(([one], [other]) => (one < other ? -1 : 1))
+      .map(([, object]) => object)
   }
 
   #commit(type: Change["type"], resource: Resource, former: Fields | undefined, next: Fields): Fields {

@@ -28,7 +28,8 @@ export interface PodServer {
 const startLimit = 60_000
 
 /** `cat` ends when this process's end of the pipe closes. */
-const supervised = 'exec 3<&0; "$@" </dev/null & server=$!; (cat <&3 >/dev/null; kill -INT $server) & wait $server'
+const supervised =
+  'exec 3<&0; "$@" </dev/null & server=$!; (cat <&3 >/dev/null; kill -INT $server 2>/dev/null) & wait $server'
 
 const quoted = (value: string) => `'${value.replaceAll("'", "''")}'`
 
