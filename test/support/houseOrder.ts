@@ -105,7 +105,7 @@ export const order: Record<string, ReadonlyArray<string>> = {
   server: [
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts", "processMetrics.ts"],
     ...["listeners.ts", "ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts"],
-    ...["computeHome.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
+    ...["computeHome.ts", "kubernetes.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
     ...["references.ts", "sumMetrics.ts", "proxyProcesses.ts", "proxy.ts", "mcp.ts", "platform.ts"],
     ...["announce.ts", "manner.ts", "run.ts", "controlPlaneAnswers.ts"],
     ...[

@@ -25,8 +25,10 @@ const gone = again("The data of the branch were replaced or removed at the same 
 
 /** Fails when a call with a higher fence has changed the cluster. */
 export const compared = (cluster: ClusterObject) =>
-  Effect.flatMap(ComputeFence, (fence) =>
-    fence !== null && fence < fenceOf(cluster) ? Effect.fail(overtaken) : Effect.succeed(fence)
+  Effect.filterOrFail(
+    ComputeFence,
+    (fence) => fence === null || fence >= fenceOf(cluster),
+    () => overtaken
   )
 
 const retried = { while: isConflict, times: 50, schedule: Schedule.spaced("20 millis") }

@@ -79,12 +79,10 @@ export const branchData = ({ changes, client, homes, objects, options, roles }: 
     return ready
   })
 
-  const parentOf = (branch: BranchId, parent: BranchId) =>
-    branch === parent
-      ? Effect.fail(refused(`Branch ${branch} cannot be a copy of itself.`))
-      : Effect.flatMap(objects.dataOf(parent), (found) =>
-          found === undefined ? Effect.fail(refused(`The parent branch ${parent} has no data.`)) : Effect.succeed(found)
-        )
+  const parentOf = Effect.fnUntraced(function* (branch: BranchId, parent: BranchId) {
+    if (branch === parent) return yield* refused(`Branch ${branch} cannot be a copy of itself.`)
+    return (yield* objects.dataOf(parent)) ?? (yield* refused(`The parent branch ${parent} has no data.`))
+  })
 
   const createBranch = Effect.fn("BranchData.createBranch")(function* (
     branch: BranchId,
