@@ -11,6 +11,7 @@ import type { Faults } from "./api/Faults.ts"
 import type { Fields } from "./api/json.ts"
 import { isDeleting, ObjectStore } from "./api/ObjectStore.ts"
 import {
+  allResources,
   clusters,
   definitions,
   nameOf,
@@ -139,6 +140,11 @@ export class Kubernetes {
 
   clusters(): ReadonlyArray<Fields> {
     return this.store.list(clusters).filter((cluster) => !isDeleting(cluster))
+  }
+
+  /** The objects of every kind. */
+  everything(): ReadonlyArray<Fields> {
+    return allResources.flatMap((resource) => this.store.list(resource))
   }
 
   /** Errors of the controllers: a test expects none. */

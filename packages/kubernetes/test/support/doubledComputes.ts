@@ -1,6 +1,6 @@
 /** The driver on the double, and what its tests ask of both. */
 import { PgClient } from "@effect/sql-pg"
-import { type Compute, type ComputeDriver, type ComputeRole, makeRoleSecret, type OrgId } from "@narthex/core"
+import { type Compute, type ComputeDriver, type ComputeRole, makeRoleSecret } from "@narthex/core"
 import { accessOf, KubernetesComputeDriver } from "@narthex/kubernetes"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
@@ -62,6 +62,3 @@ export const sessionAt = ({ address, reach }: Compute, role: string, password: s
     Reactivity.layer
   )
 }
-
-/** Organizations are part of names of namespaces. */
-export const anOrganization = "org-a" as OrgId

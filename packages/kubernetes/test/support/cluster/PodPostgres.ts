@@ -79,7 +79,6 @@ export class PodPostgres {
     this.#server = server
     this.#process = process
     process.stderr?.on("data", (chunk: Buffer) => {
-      console.error("PG", String(chunk))
       this.#said = `${this.#said}${chunk}`.slice(-2_000)
     })
   }
