@@ -29,7 +29,7 @@ interface Means {
 export const endpoints = ({ changes, computes, limits, objects, options, roles }: Means) => {
   const { change } = changes
 
-  /** Endpoints, other than one, that need the server. Those of a pod that has ended have lost their computes with it. */
+  /** Endpoints, other than one, that need the server. An endpoint of a pod that has ended has lost its compute. */
   const others = (now: ClusterObject, pod: LivePod | undefined, endpoint?: string) =>
     entriesOf(now).filter(
       ([it, entry]) =>

@@ -1,6 +1,6 @@
 /**
- * What a driver needs of a Kubernetes cluster, asked once before its first call. Everything that is missing is one sentence
- * for the operator, and all sentences are reported together.
+ * Checks a Kubernetes cluster before the first call. Everything that is missing is one sentence for the operator, and all
+ * sentences are reported together.
  */
 import { Effect, Option, Schema } from "effect"
 import { type KubernetesUnusable, KubernetesUnusable as Unusable, unusable } from "../access/KubernetesUnusable.ts"

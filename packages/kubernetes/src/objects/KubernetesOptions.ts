@@ -1,4 +1,4 @@
-/** What an operator decides about computes on Kubernetes (`NARTHEX_KUBERNETES`). */
+/** The choices of an operator about computes on Kubernetes (`NARTHEX_KUBERNETES`). */
 import { Schema } from "effect"
 
 const Quantities = Schema.Record(Schema.String, Schema.String)

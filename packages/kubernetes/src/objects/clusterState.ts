@@ -41,7 +41,7 @@ const crowded = ["Not enough disk space"]
 
 export type Made =
   | { readonly is: "made" }
-  /** It does not get made, or does not now. */
+  /** CloudNativePG has stopped making the data, for good or for now. */
   | { readonly is: "stuck"; readonly forever: boolean; readonly phase: string }
 
 /** Whether the first data of a cluster are complete; `undefined`: not yet. */

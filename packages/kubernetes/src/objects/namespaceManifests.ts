@@ -36,8 +36,8 @@ const network = (cidr: string) => ({ ipBlock: { cidr } })
 const tcp = (port: number) => ({ protocol: "TCP", port })
 
 /**
- * Who reaches the servers of a namespace, and whom they reach: Postgres for runners, proxies and the operator, the status
- * of instances for the operator. Out: names, and the API server, which each instance asks for its cluster.
+ * Admits runners and proxies to Postgres, and the operator to Postgres and to the status of instances. Lets instances out
+ * to DNS, and to the API server, which each of them asks for its cluster.
  */
 export const policyManifest = (options: Chosen, namespace: string, ownNamespace: string | undefined) => {
   const platform = options.platform_namespace ?? ownNamespace
