@@ -1,4 +1,4 @@
-/** Addresses of computes: those of pods, which end with them (docs/design/kubernetes.md). */
+/** Addresses of computes: those of pods, which end with them (docs/design/kubernetes.md K9–K11, K18). */
 import { assert, describe, layer } from "@effect/vitest"
 import { type BranchId, ComputeDriver } from "@narthex/core"
 import { aBranchId, anEndpointId } from "@narthex/core/testing"

@@ -1,4 +1,4 @@
-/** Copies of branches by snapshots of their volumes (docs/design/kubernetes.md). */
+/** Copies of branches by snapshots of their volumes (docs/design/kubernetes.md K6, K7). */
 import { assert, describe, layer } from "@effect/vitest"
 import { type BranchId, type Compute, ComputeDriver } from "@narthex/core"
 import { aBranchId, anEndpointId } from "@narthex/core/testing"

@@ -1,4 +1,4 @@
-/** A call that lost its claim changes nothing, wherever it was stopped and continued (docs/design/kubernetes.md). */
+/** A call that lost its claim changes nothing, wherever it was stopped and continued (docs/design/kubernetes.md K14, K15, K16). */
 import { assert, describe, layer } from "@effect/vitest"
 import { type BranchId, type Compute, ComputeDriver, type ComputeFailed, ComputeFence } from "@narthex/core"
 import { aBranchId, anEndpointId } from "@narthex/core/testing"

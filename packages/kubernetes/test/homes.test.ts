@@ -1,4 +1,4 @@
-/** Namespaces of computes: one for all, or one for each organization (docs/design/kubernetes.md). */
+/** Namespaces of computes: one for all, or one for each organization (docs/design/kubernetes.md K22, K23). */
 import { assert, describe, layer } from "@effect/vitest"
 import { ComputeDriver, ComputeTenant, OrgId } from "@narthex/core"
 import { aBranchId } from "@narthex/core/testing"

@@ -1,4 +1,4 @@
-/** The driver goes on through what an API server does to its clients (docs/design/kubernetes.md). */
+/** The driver goes on through what an API server does to its clients (docs/design/kubernetes.md K24). */
 import { assert, describe, layer } from "@effect/vitest"
 import { ComputeDriver } from "@narthex/core"
 import { aBranchId, anEndpointId } from "@narthex/core/testing"

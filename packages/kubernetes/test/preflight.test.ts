@@ -1,4 +1,4 @@
-/** A driver that could not work is not built, and says what to change (docs/design/kubernetes.md). */
+/** A driver that could not work is not built, and says what to change (docs/design/kubernetes.md K21). */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { clusters, secrets, snapshots } from "./support/api/resources.ts"
@@ -18,7 +18,7 @@ const refusal = (
     return built._tag === "Success" ? "" : String(built.failure)
   }).pipe(Effect.provide(Logger.layer([])))
 
-describe("what computes on Kubernetes need", { tags: ["openssl"] }, () =>
+describe("the preflight of computes on Kubernetes", { tags: ["openssl"] }, () =>
   layer(KubernetesDouble.layer, { excludeTestServices: true })((it) => {
     it.effect("a cluster with the operator, snapshots and rights is accepted", () =>
       Effect.gen(function* () {

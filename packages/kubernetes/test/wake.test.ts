@@ -1,4 +1,4 @@
-/** The whole way: the API makes a database on Kubernetes, and the proxy wakes it (docs/design/kubernetes.md). */
+/** The whole way: the API makes a database on Kubernetes, and the proxy wakes it (docs/design/kubernetes.md K9, K11). */
 import { assert, describe, layer } from "@effect/vitest"
 import { HttpControlPlane, Proxy } from "@narthex/proxy"
 import { Effect, Layer, Logger, Redacted } from "effect"

@@ -31,7 +31,7 @@ import { Volumes } from "./cluster/Volumes.ts"
 const provisioner = "csi.double"
 const base64 = (text: string) => Buffer.from(text).toString("base64")
 
-/** What a new cluster has. */
+/** Makes the objects of a new cluster. */
 const furnish = (store: ObjectStore): void => {
   for (const name of ["default", "kube-system"]) store.create(namespaces, "", { metadata: { name } })
   store.create(storageClasses, "", {
@@ -123,7 +123,7 @@ export class Kubernetes {
     return `postgres:${this.#volumes.major}`
   }
 
-  /** What a pod finds in its folder of a service account. */
+  /** The contents of a pod's folder with its service account. */
   get serviceAccount(): { readonly url: string; readonly ca: string; readonly token: string } {
     return { url: this.api.url, ca: this.#authority.cert, token: this.#token }
   }

@@ -1,5 +1,5 @@
 /**
- * What a test makes go wrong: answers that are errors, calls that wait, answers that are lost after the change was made,
+ * Failures that a test asks for: answers that are errors, calls that wait, answers that are lost after the change was made,
  * rights that are missing, kinds that are not installed.
  */
 import { until } from "../../../../../test/harness/eventually.ts"

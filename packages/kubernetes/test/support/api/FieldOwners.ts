@@ -5,7 +5,7 @@
 import { ApiFailure } from "./ApiFailure.ts"
 import { at, type Fields, fieldsAt, isFields, isSame, leaves, type Path, withAt } from "./json.ts"
 
-/** What names an object is owned by none. */
+/** Names of an object, which have no owner. */
 const unowned = [
   "apiVersion",
   "kind",

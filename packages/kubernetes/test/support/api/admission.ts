@@ -23,7 +23,7 @@ const schemas: Readonly<Record<string, Validate>> = {
   Namespace: Namespace.prototype.validate
 }
 
-/** Parameters that the operator sets itself, and those that it takes from nobody. */
+/** Parameters that the operator sets itself, and parameters that it never takes. */
 const fixedParameters = [
   ...[
     "archive_mode",

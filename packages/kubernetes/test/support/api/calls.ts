@@ -52,7 +52,7 @@ interface Place {
   readonly subresource: string
 }
 
-/** What a path names among the resources that are served. */
+/** The place that a path names among the resources that are served. */
 const placeOf = (path: string, served: (resource: Resource) => boolean): Place | undefined => {
   const [root, ...segments] = path.split("/").slice(1).map(decodeURIComponent)
   const [group, version] = root === "api" ? ["", segments.shift()] : [segments.shift(), segments.shift()]

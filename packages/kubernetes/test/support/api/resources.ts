@@ -46,6 +46,8 @@ export const accessReviews = grouped("authorization.k8s.io")(
   clusterWide
 )
 
+export const roleBindings = grouped("rbac.authorization.k8s.io")("rolebindings", "RoleBinding")
+
 const others = [
   core("serviceaccounts", "ServiceAccount"),
   core("configmaps", "ConfigMap"),
@@ -55,13 +57,12 @@ const others = [
   cnpg("databases", "Database", { status: true }),
   cnpg("databaseroles", "DatabaseRole", { status: true }),
   cnpg("backups", "Backup", { status: true }),
-  grouped("rbac.authorization.k8s.io")("roles", "Role"),
-  grouped("rbac.authorization.k8s.io")("rolebindings", "RoleBinding")
+  grouped("rbac.authorization.k8s.io")("roles", "Role")
 ]
 
 export const allResources: ReadonlyArray<Resource> = [
   ...[namespaces, pods, claims, secrets, services, clusters, snapshots, snapshotClasses, storageClasses],
-  ...[definitions, networkPolicies, accessReviews, ...others]
+  ...[definitions, networkPolicies, accessReviews, roleBindings, ...others]
 ]
 
 /** As a user writes it: `clusters.postgresql.cnpg.io`, `pods`. */

@@ -14,7 +14,7 @@ export class Controller {
   readonly #due = new Set<string>()
   readonly #stop: () => void
   #closed = false
-  /** What went wrong; a test that ends looks at it. */
+  /** Errors; a test that ends looks at them. */
   readonly failures: Array<unknown> = []
 
   /** `concerns`: the name of the object that a change of any resource concerns, in the namespace of the change. */

@@ -152,7 +152,7 @@ export class Operator {
     return current !== undefined && !isDeleting(current)
   }
 
-  /** What the data are made of: nothing, or a snapshot that can be used; `undefined` while there is none. */
+  /** The origin of the data: nothing, or a snapshot that can be used; `undefined` while there is none. */
   #sourceOf(cluster: Fields): "empty" | Fields | undefined {
     const storage = at(cluster, "spec", "bootstrap", "recovery", "volumeSnapshots", "storage")
     if (storage === undefined) return at(cluster, "spec", "bootstrap", "recovery") === undefined ? "empty" : undefined

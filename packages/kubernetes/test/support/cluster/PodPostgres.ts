@@ -17,7 +17,7 @@ export interface PodServer {
   readonly address: string
   readonly certificate: KeyPair
   readonly authority: string
-  /** Of the cluster's manifest. */
+  /** The parameters of the cluster's manifest. */
   readonly parameters: Readonly<Record<string, string>>
   /** Lines of `pg_hba.conf` of the manifest. */
   readonly access: ReadonlyArray<string>
