@@ -40,6 +40,7 @@ import { core } from "./core.ts"
 import { server as api } from "./http.ts"
 import { providers } from "./providers.ts"
 import { computes, store } from "./local.ts"
+import { computes as elsewhere } from "./kubernetes.ts"
 import { proxy } from "./proxy.ts"
 
 const asked = Effect.gen(function* () {
@@ -52,7 +53,7 @@ const asked = Effect.gen(function* () {
 })
 const served = Layer.merge(Layer.provideMerge(api, core), providers)
 console.log(...(await Effect.runPromise(Effect.scoped(Effect.provide(asked, served)))))
-console.log([proxy, computes, store].every(Layer.isLayer))
+console.log([proxy, computes, store, elsewhere].every(Layer.isLayer))
 process.exit(0)
 `
 
@@ -69,6 +70,7 @@ describe("pages outside of the guides", () => {
           ['".narthex"', "import.meta.dirname"]
         ]),
         "local.ts": programOf("local-postgres"),
+        "kubernetes.ts": programOf("kubernetes"),
         "proxy.ts": programOf("proxy")
       }
     ).then((said) => assert.match(said, /^200 id_token\ntrue\n$/m))

@@ -48,7 +48,7 @@ const generating = isPage("docs/how-to/generate-a-client.md")
 const inTransaction = isPage("docs/how-to/your-transaction.md")
 
 /** Pages whose program only exports a layer, which would listen or start a server. It is built of what it needs. */
-const layers = ["core", "http", "proxy", "console", "local-postgres", "dev-providers"].map(
+const layers = ["core", "http", "proxy", "console", "local-postgres", "kubernetes", "dev-providers"].map(
   (name) => `packages/${name}/README.md`
 )
 

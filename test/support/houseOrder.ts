@@ -17,6 +17,7 @@ export const allowed: Record<string, ReadonlyArray<string>> = {
     "@effect/sql-pg/",
     "node:"
   ],
+  kubernetes: [...effect, "@narthex/core", "@narthex/compute-roles", "@effect/sql-pg", "yaml", "node:"],
   http: [...effect, "@narthex/core", "@narthex/api", "@effect/platform-node", "jose", ...node],
   proxy: [...effect, "@narthex/core", "@narthex/api", "node:"],
   mcp: [...effect, "@narthex/api", "@effect/sql-pg/", "node:"],
@@ -86,6 +87,7 @@ export const order: Record<string, ReadonlyArray<string>> = {
     ...["roleDifference.ts", "applyRoles.ts", "index.ts"]
   ],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
+  kubernetes: ["access", "api", "objects", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
     ...["names", "following", "tables", "connecting", "completion", "commands"],
@@ -103,7 +105,7 @@ export const order: Record<string, ReadonlyArray<string>> = {
   server: [
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts", "processMetrics.ts"],
     ...["listeners.ts", "ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts"],
-    ...["computeHome.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
+    ...["computeHome.ts", "kubernetes.ts", "computes.ts", "devProviders.ts", "identity.ts", "metricCatalog.ts"],
     ...["references.ts", "sumMetrics.ts", "proxyProcesses.ts", "proxy.ts", "mcp.ts", "platform.ts"],
     ...["announce.ts", "manner.ts", "run.ts", "controlPlaneAnswers.ts", "doctor"],
     ...[

@@ -1,7 +1,8 @@
 /**
  * The minted roles of a cluster as its catalog has them, and the statements that change them.
  *
- * A role whose name begins neither with `pg_` nor with `narthex` was minted: only the supervisor can create roles.
+ * A role whose name begins neither with `pg_` nor with `narthex` was minted, but for the supervisor's own and that of
+ * CloudNativePG's replicas: only the supervisor can create roles.
  *
  * A role may change its own password and settings, so both are compared each time. On Postgres 15 it may also make
  * others members of itself; such memberships are revoked.
@@ -59,7 +60,10 @@ export interface RoleChanges {
   readonly altered: ReadonlyArray<ComputeRole>
 }
 
-const isMinted = "rolname !~ '^(pg_|narthex)'"
+/** CloudNativePG's role for replicas, which no driver mints. */
+const replicas = "streaming_replica"
+
+const isMinted = `rolname !~ '^(pg_|narthex)' AND rolname <> '${replicas}' AND rolname <> current_user`
 
 /** A role that was retired and is not buried yet. */
 export interface FormerRole {
@@ -189,4 +193,4 @@ export const refusalOf = ({ role, verifier }: ComputeRole): string | undefined =
   return verifierForm.test(verifier) ? undefined : `The verifier of the role ${role} is not one of SCRAM-SHA-256.`
 }
 
-const reserved = new Set(["postgres", "public", "none"])
+const reserved = new Set(["postgres", replicas, "public", "none"])

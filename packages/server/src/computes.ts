@@ -5,6 +5,7 @@ import type { Database } from "@narthex/postgres"
 import { Effect, Layer, Schema } from "effect"
 import { layerStaticComputes } from "./adapters/staticComputes.ts"
 import { type ComputesElsewhere, claimHome, type HomeOfAnother, type HomeUnusable } from "./computeHome.ts"
+import { type KubernetesRefused, layerKubernetes } from "./kubernetes.ts"
 import type { Settings } from "./settings/Settings.ts"
 
 /** All databases would share the account of the platform. */
@@ -26,7 +27,14 @@ export const checkAccount = (settings: Settings) => {
     : Effect.logWarning("The platform does not run as root: all databases share its account.")
 }
 
-type Failure = ComputesElsewhere | HomeOfAnother | HomeUnusable | LocalPostgresFailure | SharedAccount | StorageError
+type Failure =
+  | ComputesElsewhere
+  | HomeOfAnother
+  | HomeUnusable
+  | KubernetesRefused
+  | LocalPostgresFailure
+  | SharedAccount
+  | StorageError
 type Computes = Layer.Layer<ComputeDriver, Failure, Database>
 
 /**
@@ -80,6 +88,8 @@ export const layerComputes = (settings: Settings, region: RegionId, isRunner: bo
         ...settings.static_computes,
         ...settings.static_endpoints.map((address) => ({ address, admin_url: null, tls: null }))
       ])
+    case "kubernetes":
+      return settings.kubernetes === null ? layerElsewhere : layerKubernetes(settings.kubernetes)
     case "memory":
       return layerMemoryComputes
   }

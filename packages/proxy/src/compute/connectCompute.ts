@@ -47,7 +47,7 @@ export const connectCompute = (
   done: (outcome: ComputeSocket | ComputeGone) => void
 ): Cancel => {
   const to = target(address)
-  const connecting = tls == null || "path" in to ? plain(to) : verified(to, tls.ca)
+  const connecting = tls == null || "path" in to ? plain(to) : verified(to, tls)
   dialler.compute = connecting
   const settle = () => {
     clearTimeout(timer)
@@ -112,8 +112,11 @@ const plain = (to: ReturnType<typeof target>): Connecting => {
   }
 }
 
-/** `ca` is a PEM text; `null`: the authorities of the system. */
-const verified = ({ host, port }: { host: string; port: number }, ca: string | null): Connecting => {
+/** Where the certificate has another name than the host, as an IP address that changes, `server_name` says so. */
+const verified = (
+  { host, port }: { host: string; port: number },
+  { ca, server_name = host }: NonNullable<Reachable["tls"]>
+): Connecting => {
   const socket = connectTcp({ host, port, noDelay: true, allowHalfOpen: true })
   let settle = ignore
   return {
@@ -125,8 +128,8 @@ const verified = ({ host, port }: { host: string; port: number }, ca: string | n
         if (answer[0] !== accepted || answer.length > 1) return gone("the server does not speak TLS")
         const secured = connectTls({
           socket,
-          host,
-          ...(isIP(host) === 0 ? { servername: host } : {}),
+          host: server_name,
+          ...(isIP(server_name) === 0 ? { servername: server_name } : {}),
           ...(ca === null ? {} : { ca }),
           ALPNProtocols: ["postgresql"]
         })

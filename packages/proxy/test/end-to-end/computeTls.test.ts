@@ -91,6 +91,23 @@ describe("a compute that is reached over TLS", { tags: ["openssl"] }, () => {
     })
   )
 
+  it.live(
+    "is used at an IP address where its certificate has the name that the control plane gives, and no other",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* certificate("b-1-rw.computes.svc")
+        const port = yield* encryptedCompute(cluster, files)
+        const ca = readFileSync(files.cert, "utf8")
+        const reach = (server_name?: string) =>
+          outcome({ address: `127.0.0.1:${port}`, tls: { ca, ...(server_name === undefined ? {} : { server_name }) } })
+        const named = yield* reach("b-1-rw.computes.svc")
+        if (named instanceof ComputeGone) return assert.fail(named.reason)
+        named.socket.destroy()
+        assert.instanceOf(yield* reach("b-2-rw.computes.svc"), ComputeGone)
+        assert.instanceOf(yield* reach(), ComputeGone)
+      })
+  )
+
   it.live("is not used with another certificate, another name, without TLS or with bytes before it", () =>
     Effect.gen(function* () {
       const files = yield* certificate("localhost")

@@ -106,6 +106,10 @@ const platformRules = (
     compute === "static" && !given.has("NARTHEX_STATIC_COMPUTES") && !given.has("NARTHEX_STATIC_ENDPOINTS"),
     "NARTHEX_STATIC_COMPUTES must be given with NARTHEX_COMPUTE=static."
   ),
+  ...when(
+    compute === "kubernetes" && !given.has("NARTHEX_KUBERNETES"),
+    "NARTHEX_KUBERNETES must be given with NARTHEX_COMPUTE=kubernetes."
+  ),
   ...static_endpoints
     .filter(leavesMachine)
     .map(

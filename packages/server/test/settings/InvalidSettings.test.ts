@@ -62,7 +62,17 @@ describe("settings are refused", () => {
     [{ NARTHEX_TRUSTED_HOPS: "-1" }, "NARTHEX_TRUSTED_HOPS must be a whole number from 0 to 16."],
     [{ NARTHEX_REGIONS: "eu west" }, "NARTHEX_REGIONS must be a comma-separated list of regions"],
     [{ NARTHEX_REGIONS: "eu,us,eu" }, 'NARTHEX_REGIONS names "eu" twice.'],
-    [{ NARTHEX_COMPUTE: "cloud" }, 'NARTHEX_COMPUTE must be "local" or "static" or "memory".'],
+    [{ NARTHEX_COMPUTE: "cloud" }, 'NARTHEX_COMPUTE must be "local" or "static" or "kubernetes" or "memory".'],
+    [{ NARTHEX_COMPUTE: "kubernetes" }, "NARTHEX_KUBERNETES must be given with NARTHEX_COMPUTE=kubernetes."],
+    ...["", "{}", '{"storage_class":"fast","snapshot_class":"fast","storage":"10 GB"}', '{"storage":"fast"}'].map(
+      (choices) =>
+        [
+          { NARTHEX_COMPUTE: "kubernetes", NARTHEX_KUBERNETES: choices },
+          choices === ""
+            ? "NARTHEX_KUBERNETES must be given"
+            : "NARTHEX_KUBERNETES must be a JSON object with the storage_class"
+        ] as const
+    ),
     [
       { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_ENDPOINTS: "db.example:5432" },
       "NARTHEX_STATIC_ENDPOINTS names db.example:5432, which is not on this machine."

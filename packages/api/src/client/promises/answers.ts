@@ -1032,6 +1032,8 @@ export type SessionAnswer = {
 export type Tls = {
   /** The authorities that sign the server's certificate, as PEM; `null`: those of the system. */
   readonly ca: string | null
+  /** The name in the server's certificate; left out: the host of the address. */
+  readonly server_name?: string
 }
 
 /** A person. */

@@ -19,6 +19,7 @@ export const proxiesMembers: Readonly<Record<string, MemberEntry>> = {
   "proxy.wake.answer.address": [sentTo, "/run/narthex/ep/7"],
   tls: ["How the proxy has to reach the compute; `null`: without TLS.", null],
   ca: ["The authorities that sign the server's certificate, as PEM; `null`: those of the system.", null],
+  server_name: ["The name in the server's certificate; left out: the host of the address.", "db.example"],
   own_roles: ["Whether the server has roles of its operator's own, which it checks itself.", false],
   verifier: [
     "The SCRAM-SHA-256 verifier of the role; `null`: the branch has no such role now. Left out: none was asked for.",

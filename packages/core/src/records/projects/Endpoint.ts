@@ -40,8 +40,13 @@ const fields = {
 
 /** How proxies reach a compute, in addition to its address, and who checks what its clients prove. */
 export const ComputeReach = Schema.Struct({
-  /** TLS, verified against the PEM text `ca` or, where that is `null`, the system's authorities; `null`: none. */
-  tls: Schema.NullOr(Schema.Struct({ ca: Schema.NullOr(Schema.String) })),
+  /**
+   * TLS, verified against the PEM text `ca` or, where that is `null`, the system's authorities; `null`: none. The server's
+   * certificate has `server_name`, or where that is left out the host of the address.
+   */
+  tls: Schema.NullOr(
+    Schema.Struct({ ca: Schema.NullOr(Schema.String), server_name: Schema.optionalKey(Schema.String) })
+  ),
   /** Whether clients log in with roles that were not minted, which the server itself checks. */
   own_roles: Schema.Boolean
 })

@@ -3,6 +3,7 @@ import { defaultEventSettings, defaultRetention, defaultRunnerSettings } from "@
 import { defaultUids } from "@narthex/local-postgres"
 import { defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
+import { kubernetesOptions } from "../kubernetesOptions.ts"
 import { staticComputes, uidRange } from "../staticServers.ts"
 import { optional, secret, variable } from "../Variable.ts"
 
@@ -23,9 +24,9 @@ export const platform = {
   ),
   compute: variable(
     "NARTHEX_COMPUTE",
-    forms.words("local", "static", "memory"),
+    forms.words("local", "static", "kubernetes", "memory"),
     "local",
-    "What runs Postgres for branches. `local`: processes on this machine. `static`: the servers of NARTHEX_STATIC_COMPUTES. `memory`: nothing, for tests."
+    "What runs Postgres for branches. `local`: processes on this machine. `static`: the servers of NARTHEX_STATIC_COMPUTES. `kubernetes`: clusters of CloudNativePG (NARTHEX_KUBERNETES). `memory`: nothing, for tests."
   ),
   compute_uids: variable(
     "NARTHEX_COMPUTE_UIDS",
@@ -50,6 +51,12 @@ export const platform = {
     forms.list("host:port, or absolute paths of sockets", forms.computeAddress),
     [],
     "More servers of NARTHEX_COMPUTE=static on this machine, with roles of their own, which they check themselves: no credentials can be minted there."
+  ),
+  kubernetes: optional(
+    "NARTHEX_KUBERNETES",
+    kubernetesOptions,
+    "none",
+    'The choices of NARTHEX_COMPUTE=kubernetes: `{"storage_class","snapshot_class"}`, and what docs/operating/kubernetes.md lists. The API server is that of the file in KUBECONFIG, of the pod that the runner is in, or of `~/.kube/config`.'
   ),
   postgres_bin: optional(
     "NARTHEX_POSTGRES_BIN",

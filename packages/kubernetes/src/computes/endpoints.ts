@@ -1,0 +1,153 @@
+/**
+ * Endpoints: which of them are in use on the cluster of their branch, and with the first and the last one the start and the
+ * end of its server.
+ */
+import type { ComputeStart, EndpointId } from "@narthex/core"
+import { Effect } from "effect"
+import { runtime } from "../objects/clusterManifest.ts"
+import { entriesOf, type LivePod } from "../objects/clusterState.ts"
+import type { Chosen } from "../objects/KubernetesOptions.ts"
+import { annotation, endpointLabel, entryText, isNameable, label, readEntry } from "../objects/names.ts"
+import type { ClusterObject } from "../objects/resources.ts"
+import type { BranchObjects } from "./BranchObjects.ts"
+import { currentData, nameable } from "./branchData.ts"
+import type { BranchRoles } from "./branchRoles.ts"
+import type { ClusterChanges } from "./ClusterChanges.ts"
+import type { ComputeLimits } from "./ComputeLimits.ts"
+import { refused, within } from "./failures.ts"
+import type { RunningComputes } from "./runningComputes.ts"
+
+interface Means {
+  readonly options: Chosen
+  readonly limits: ComputeLimits
+  readonly objects: BranchObjects
+  readonly changes: ClusterChanges
+  readonly roles: BranchRoles
+  readonly computes: RunningComputes
+}
+
+export const endpoints = ({ changes, computes, limits, objects, options, roles }: Means) => {
+  const { change } = changes
+
+  /** Endpoints, other than one, that need the server. An endpoint of a pod that has ended has lost its compute. */
+  const others = (now: ClusterObject, pod: LivePod | undefined, endpoint?: string) =>
+    entriesOf(now).filter(
+      ([it, entry]) =>
+        it !== endpoint && (entry.is === "starting" || (entry.is === "running" && entry.pod === pod?.uid))
+    )
+
+  const asleep = { [annotation.hibernation]: "on" }
+
+  /** Ends an endpoint on a cluster, and the server with the last one. */
+  const stopOn = Effect.fnUntraced(function* (cluster: ClusterObject, endpoint: EndpointId) {
+    const own = endpointLabel(endpoint)
+    const pod = yield* objects.podNow(cluster)
+    const isLast = (now: ClusterObject) => others(now, pod, endpoint).length === 0
+    const stopping = yield* change(cluster, (now) => ({
+      labels: { [own]: entryText({ is: "stopping" }) },
+      ...(isLast(now) ? { annotations: asleep } : {})
+    }))
+    if (isLast(stopping)) yield* objects.podsGone(stopping)
+    yield* change(stopping, (now) => {
+      const entry = now.metadata.labels?.[own]
+      if (entry === undefined || readEntry(entry).is !== "stopping") return undefined
+      const isOnly = entriesOf(now).every(([it]) => it === endpoint)
+      return { labels: { [own]: null, ...(isOnly ? { [label.running]: null } : {}) } }
+    })
+  })
+
+  const stop = Effect.fn("Endpoints.stop")(function* (endpoint: EndpointId) {
+    if (!isNameable(endpoint)) return
+    for (const cluster of yield* objects.withEndpoint(endpoint)) {
+      if (cluster.metadata.deletionTimestamp === undefined) yield* stopOn(cluster, endpoint)
+    }
+  })
+
+  /**
+   * The pod of a cluster that is to run, once its server has the roles. The operator may still end a pod that it has begun
+   * to end when the cluster was to hibernate; then the next pod counts.
+   */
+  const settled = (cluster: ClusterObject, list: ComputeStart["roles"]) => {
+    const pod = Effect.gen(function* () {
+      while (true) {
+        const found = yield* objects.podStarted(cluster)
+        const applied = Effect.raceFirst(roles.atStart(cluster, found, list), objects.podEnded(cluster, found))
+        const tried = yield* Effect.result(applied)
+        if ((yield* objects.podNow(cluster))?.uid !== found.uid) continue
+        return tried._tag === "Success" ? found : yield* tried.failure
+      }
+    })
+    return within(pod, limits.started_within, "The database server has not started yet.")
+  }
+
+  /** Labels without the endpoints that have lost their computes. */
+  const withoutLost = (now: ClusterObject, pod: LivePod | undefined) =>
+    Object.fromEntries(
+      entriesOf(now).flatMap(([it, entry]) =>
+        entry.is === "running" && entry.pod !== pod?.uid ? [[endpointLabel(it), null] as const] : []
+      )
+    )
+
+  /** Takes back the endpoint of a start that has failed, and lets the cluster hibernate if that was the only one. */
+  const takenBack = (cluster: ClusterObject, endpoint: EndpointId) =>
+    change(cluster, (now) => ({
+      labels: {
+        [endpointLabel(endpoint)]: null,
+        ...(entriesOf(now).every(([it]) => it === endpoint) ? { [label.running]: null } : {})
+      },
+      ...(entriesOf(now).every(([it]) => it === endpoint) ? { annotations: asleep } : {})
+    }))
+
+  const start = Effect.fn("Endpoints.start")(function* (wanted: ComputeStart) {
+    const { branch_id, endpoint_id, generation } = wanted
+    yield* nameable(endpoint_id)
+    const current = yield* currentData(objects)(branch_id)
+    const own = endpointLabel(endpoint_id)
+    const entryOf = (now: ClusterObject) => readEntry(now.metadata.labels?.[own] ?? "0")
+    const isLater = (now: ClusterObject) => {
+      const entry = entryOf(now)
+      return entry.is !== "stopping" && entry.generation > generation
+    }
+    const starting = yield* change(current, (now) => {
+      const entry = entryOf(now)
+      if (isLater(now)) return undefined
+      const keeps = entry.is === "running" && entry.generation === generation
+      return {
+        labels: { [label.running]: "true", ...(keeps ? {} : { [own]: entryText({ is: "starting", generation }) }) },
+        annotations: { [annotation.hibernation]: "off" },
+        spec: runtime(options, now.spec)
+      }
+    })
+    if (isLater(starting)) {
+      return yield* refused(`A later generation of ${endpoint_id} than ${generation} was started.`)
+    }
+    const run = Effect.gen(function* () {
+      const pod = yield* settled(starting, wanted.roles)
+      const entry = entryText({ is: "running", generation, pod: pod.uid })
+      yield* change(starting, (now) => ({ labels: { ...withoutLost(now, pod), [own]: entry } }))
+      return yield* computes.computeOf(starting, pod, { endpoint_id, branch_id, generation })
+    })
+    return yield* Effect.tapError(run, () => Effect.ignore(takenBack(starting, endpoint_id)))
+  })
+
+  /**
+   * Lets clusters hibernate whose endpoints have all lost their computes, as when a node fails: the operator starts another
+   * pod, which no client reaches. The next start of an endpoint wakes the cluster again.
+   */
+  const sweep = Effect.gen(function* () {
+    for (const { cluster, pod } of yield* computes.inUse) {
+      if (pod === undefined || others(cluster, pod).length > 0) continue
+      if (entriesOf(cluster).some(([, { is }]) => is === "stopping")) continue
+      yield* change(cluster, (now) =>
+        others(now, pod).length > 0
+          ? undefined
+          : { labels: { ...withoutLost(now, pod), [label.running]: null }, annotations: asleep }
+      )
+    }
+  }).pipe(
+    Effect.withSpan("Endpoints.sweep"),
+    Effect.catch((error) => Effect.logWarning("Computes that no endpoint uses could not be stopped.", error))
+  )
+
+  return { start, stop, sweep }
+}

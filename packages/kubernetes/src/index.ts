@@ -1,0 +1,10 @@
+/** The public surface of kubernetes: re-exports, nothing else. */
+export type { ApiAccess } from "./access/ApiAccess.ts"
+export { findAccess, type Surroundings } from "./access/findAccess.ts"
+export { accessOf, accessOfFile } from "./access/Kubeconfig.ts"
+export { KubernetesUnusable } from "./access/KubernetesUnusable.ts"
+export type { ComputeLimits } from "./computes/ComputeLimits.ts"
+export * as KubernetesComputeDriver from "./computes/KubernetesComputeDriver.ts"
+export { clusterManifest, type NewCluster, snapshotManifest } from "./objects/clusterManifest.ts"
+export { chosen, KubernetesOptions } from "./objects/KubernetesOptions.ts"
+export { bindingManifest, namespaceManifest, policyManifest } from "./objects/namespaceManifests.ts"

@@ -1,0 +1,107 @@
+/** Addresses of computes: those of pods, which end with them (docs/design/kubernetes.md K9–K11, K18). */
+import { assert, describe, layer } from "@effect/vitest"
+import { type BranchId, ComputeDriver } from "@narthex/core"
+import { aBranchId, anEndpointId } from "@narthex/core/testing"
+import { Effect, Option } from "effect"
+import { eventually } from "../../../test/harness/eventually.ts"
+import type { Fields } from "./support/api/json.ts"
+import { nameIn, uidIn } from "./support/api/ObjectStore.ts"
+import { clusters, pods } from "./support/api/resources.ts"
+import { conditionOf } from "./support/cluster/Kubelet.ts"
+import { doubledComputes, mint, namespace, sessionAt } from "./support/doubledComputes.ts"
+import { KubernetesDouble } from "./support/KubernetesDouble.ts"
+
+const running = Effect.gen(function* () {
+  const driver = yield* ComputeDriver
+  const role = yield* mint()
+  const start = { branch_id: aBranchId(), endpoint_id: anEndpointId(), generation: 1, roles: [role.minted] }
+  yield* driver.createBranch(start.branch_id, Option.none())
+  const compute = yield* driver.start(start)
+  const open = (at = compute) => Effect.scoped(sessionAt(at, role.minted.role, role.password))
+  return { compute, driver, open, start }
+})
+
+const podOf = (branch: BranchId) =>
+  Effect.map(KubernetesDouble, (kubernetes): Fields => kubernetes.store.read(pods, namespace, `${branch}-1-1`))
+
+const isReady = (pod: Fields) => conditionOf(pod, "Ready")["status"] === "True"
+
+describe("addresses of computes on Kubernetes", { tags: ["openssl"] }, () =>
+  layer(doubledComputes(), { excludeTestServices: true })((it) => {
+    it.effect("an address that another pod has got leads nowhere", () =>
+      Effect.gen(function* () {
+        const former = yield* running
+        yield* former.driver.stop(former.start.endpoint_id)
+        const next = yield* running
+        assert.strictEqual(next.compute.address, former.compute.address)
+        yield* next.open()
+        assert.isTrue(yield* Effect.isFailure(next.open(former.compute)))
+        assert.isTrue(yield* Effect.isFailure(former.open()))
+        yield* next.driver.stop(next.start.endpoint_id)
+      })
+    )
+
+    it.effect("a compute whose pod was replaced does not count as running until it is started again", () =>
+      Effect.gen(function* () {
+        const kubernetes = yield* KubernetesDouble
+        const { driver, open, start } = yield* running
+        const pod = yield* podOf(start.branch_id)
+        kubernetes.store.delete(pods, pod)
+        yield* eventually(
+          "another pod",
+          Effect.sync(() =>
+            kubernetes.pods().some((it) => nameIn(it) === nameIn(pod) && uidIn(it) !== uidIn(pod) && isReady(it))
+          )
+        )
+        const runs = Effect.map(driver.running, (all) => all.some((it) => it.endpoint_id === start.endpoint_id))
+        assert.isFalse(yield* runs)
+        const again = yield* driver.start({ ...start, generation: 2 })
+        assert.isTrue(yield* runs)
+        yield* open(again)
+      })
+    )
+
+    it.effect("a server that has crashed is started in its pod, and its address stays", () =>
+      Effect.gen(function* () {
+        const { kubelet } = yield* KubernetesDouble
+        const { compute, open, start } = yield* running
+        const pod = yield* podOf(start.branch_id)
+        yield* Effect.promise(() => kubelet.serverOf(pod).kill())
+        yield* eventually("the server", Effect.isSuccess(open()))
+        assert.isTrue(isReady(yield* podOf(start.branch_id)))
+        assert.include(compute.address, String(Object((yield* podOf(start.branch_id))["status"]).podIP))
+      })
+    )
+
+    it.effect("the endpoints of a branch share a server, which ends with the last of them", () =>
+      Effect.gen(function* () {
+        const kubernetes = yield* KubernetesDouble
+        const { compute, driver, open, start } = yield* running
+        const other = { ...start, endpoint_id: anEndpointId() }
+        assert.strictEqual((yield* driver.start(other)).address, compute.address)
+        yield* driver.stop(start.endpoint_id)
+        const own = Effect.map(driver.running, (all) => all.filter(({ branch_id }) => branch_id === start.branch_id))
+        assert.deepStrictEqual(
+          (yield* own).map(({ endpoint_id }) => endpoint_id),
+          [other.endpoint_id]
+        )
+        yield* open()
+        yield* driver.stop(other.endpoint_id)
+        assert.deepStrictEqual(yield* own, [])
+        assert.isFalse(kubernetes.pods().some((pod) => nameIn(pod).startsWith(`${start.branch_id}-`)))
+      })
+    )
+
+    it.effect("a deletion removes the cluster, its pod and its volume", () =>
+      Effect.gen(function* () {
+        const kubernetes = yield* KubernetesDouble
+        const { driver, start } = yield* running
+        yield* driver.deleteBranch(start.branch_id)
+        assert.isUndefined(kubernetes.store.find(clusters, namespace, `${start.branch_id}-1`))
+        const left = kubernetes.everything().filter((object) => nameIn(object).startsWith(start.branch_id))
+        assert.deepStrictEqual(left.map(nameIn), [])
+        yield* driver.deleteBranch(start.branch_id)
+      })
+    )
+  })
+)
