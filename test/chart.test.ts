@@ -1,6 +1,6 @@
 /** The Helm chart: its manifests are valid, their pods have no rights, and the programs start with its settings. */
 import { execFileSync, spawnSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -18,11 +18,15 @@ import { RoleBinding } from "kubernetes-models/rbac.authorization.k8s.io/v1/Role
 import { Namespace } from "kubernetes-models/v1/Namespace"
 import { Service } from "kubernetes-models/v1/Service"
 import { ServiceAccount } from "kubernetes-models/v1/ServiceAccount"
+import { writeCertificate } from "../packages/proxy/test/support/harness.ts"
 import { loadSettings } from "../packages/server/src/settings/Settings.ts"
 import { secret } from "../packages/server/test/settings/environment.ts"
+import { blocksRunBy } from "./support/documentedBlocks.ts"
 
 const chart = join(import.meta.dirname, "../deploy/chart")
-const given = ["--set", "domain=example.com", "--set", "image.repository=registry.example.com/narthex"]
+const given = ["domain=example.com", "image.repository=registry.example.com/narthex"]
+  .concat("computes.options.storage_class=fast", "computes.options.snapshot_class=fast-snapshots")
+  .flatMap((value) => ["--set", value])
 
 const Named = Schema.Struct({ name: Schema.String, value: Schema.optionalKey(Schema.String) })
 const Container = Schema.Struct({
@@ -40,25 +44,36 @@ const Pod = Schema.Struct({
     containers: Schema.Array(Container)
   })
 })
-const Manifest = Schema.Struct({
-  apiVersion: Schema.String,
-  kind: Schema.String,
-  metadata: Schema.Struct({ name: Schema.String }),
-  spec: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
-})
+const Manifest = Schema.StructWithRest(
+  Schema.Struct({
+    kind: Schema.String,
+    metadata: Schema.Record(Schema.String, Schema.Unknown),
+    spec: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+  }),
+  [Schema.Record(Schema.String, Schema.Unknown)]
+)
 type Manifest = typeof Manifest.Type
 
-/** The manifests of the chart with these values, as they were written and read. */
-const rendered = (...values: ReadonlyArray<string>) =>
-  execFileSync("helm", ["template", "narthex", chart, ...given, ...values], { encoding: "utf8" })
+const documents = (yaml: string) =>
+  yaml
     .split(/^---$/m)
     .filter((text) => /^kind:/m.test(text))
-    .map((text) => Schema.decodeUnknownSync(Manifest, { onExcessProperty: "preserve" })(Yaml.parse(text)))
+    .map((text) => Schema.decodeUnknownSync(Manifest)(Yaml.parse(text)))
+
+/** The manifests of the chart with these values. */
+const rendered = (...values: ReadonlyArray<string>) =>
+  documents(execFileSync("helm", ["template", "narthex", chart, ...given, ...values], { encoding: "utf8" }))
+
+/** The rules of cluster roles by their names. */
+const rights = (manifests: ReadonlyArray<Manifest>) =>
+  manifests
+    .filter(({ kind }) => kind === "ClusterRole")
+    .map(({ metadata, rules }) => ({ name: metadata["name"], rules }))
 
 const podsOf = (manifests: ReadonlyArray<Manifest>) =>
   manifests.flatMap(({ kind, metadata, spec }) =>
     kind === "Deployment" || kind === "Job"
-      ? [{ name: metadata.name, ...Schema.decodeUnknownSync(Pod)(spec?.["template"]) }]
+      ? [{ name: String(metadata["name"]), ...Schema.decodeUnknownSync(Pod)(spec?.["template"]) }]
       : []
   )
 
@@ -96,11 +111,32 @@ const contents = (folder: string): Readonly<Record<string, string>> => {
   )
 }
 
+/**
+ * The text of a page, in a directory with its files. Without a cluster `kubectl` prints what it would make, and `helm` what
+ * it would install.
+ */
+const typed = (text: string) => {
+  const folder = mkdtempSync(join(tmpdir(), "narthex-chart-"))
+  try {
+    contents(folder)
+    renameSync(join(folder, "providers"), join(folder, "providers.json"))
+    for (const name of ["db", "web"])
+      writeCertificate({ cert: join(folder, `${name}.crt`), key: join(folder, `${name}.key`) }, name)
+    symlinkSync(join(chart, ".."), join(folder, "deploy"))
+    const offline = `set -e
+      kubectl() { echo ---; command kubectl "$@" --dry-run=client --output=yaml; }
+      helm() { shift; command helm template "$@"; }`
+    return execFileSync("bash", ["-c", `${offline}\n${text}`], { cwd: folder, encoding: "utf8" })
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
 describe("the chart", { tags: ["helm"] }, () => {
   const layouts = {
     "as it is": [],
-    "with one namespace, monitoring and a load balancer with PROXY protocol": [
-      ...["--set", "computes.namespace=branches", "--set", "podMonitor=true"],
+    "with a namespace for each organization, monitoring and PROXY protocol": [
+      ...["--set", "computes.options.per_organization=true", "--set", "podMonitor=true"],
       ...["--set-json", 'networkPolicy.monitoring={"namespaceSelector":{}}'],
       ...["--set-json", 'proxy.trusted=["10.0.0.0/8"]'],
       ...["--set-json", 'proxy.service.annotations={"load-balancer/proxy-protocol":"true"}']
@@ -170,12 +206,32 @@ describe("the chart", { tags: ["helm"] }, () => {
     for (const { name, spec } of podsOf(rendered())) assert.isFalse(spec.enableServiceLinks, name)
   })
 
+  it("the runner has the rights of the files for those who do without the chart", () => {
+    const files = ["rights.yaml", "per-organization.yaml"].map((name) =>
+      readFileSync(join(chart, "../kubernetes", name), "utf8")
+    )
+    assert.sameDeepMembers(
+      rights(rendered("--set", "computes.options.per_organization=true")),
+      rights(files.flatMap(documents))
+    )
+    assert.isEmpty(rights(rendered("--set", "computes.driver=static")))
+  })
+
+  it.each(blocksRunBy("test/chart.test.ts"))("$at installs it", { tags: ["openssl"] }, ({ text }) => {
+    const printed = typed(text)
+    assert.match(printed, /^kind: Deployment$/m)
+    for (const [, name = ""] of printed.matchAll(/secretName: ([\w-]+)/g))
+      if (text.includes("kubectl")) assert.match(printed, new RegExp(`^  name: ${name}$`, "m"))
+  })
+
   const missing = [
-    ["the domain", ["--set", "image.repository=r"], "Set domain"],
-    ["the image", ["--set", "domain=example.com"], "Set image.repository"],
-    ["the API of a further region", [...given, "--set", "api.enabled=false"], "Set api.internalUrl"]
+    ["the domain", "domain=", "Set domain"],
+    ["the image", "image.repository=", "Set image.repository"],
+    ["a storage class", "computes.options.storage_class=", "Set computes.options.storage_class"],
+    ["the API of a further region", "api.enabled=false", "Set api.internalUrl"]
   ] as const
-  it.each(missing)("an installation without %s is refused with a sentence", (_, values, sentence) => {
+  it.each(missing)("an installation without %s is refused with a sentence", (_, value, sentence) => {
+    const values = [...given, "--set", value]
     const { status, stderr } = spawnSync("helm", ["template", "narthex", chart, ...values], { encoding: "utf8" })
     assert.notStrictEqual(status, 0)
     assert.include(stderr, sentence)

@@ -114,9 +114,9 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("systemd", "systemd-analyze", "systemd"),
   {
     name: "helm",
-    what: "helm",
-    how: "`sh scripts/helm.sh <folder of PATH>` installs it",
-    isMet: () => programPath("helm") !== undefined
+    what: "helm and kubectl",
+    how: "`sh scripts/kubernetes-tools.sh <folder of PATH>` installs them",
+    isMet: () => ["helm", "kubectl"].every((program) => programPath(program) !== undefined)
   },
   packaged("zsh", "zsh", "zsh"),
   packaged("fish", "fish", "fish"),

@@ -41,9 +41,10 @@ export const servingBlocks = {
 } satisfies Readonly<Record<string, Runs>>
 
 const serving: ReadonlyArray<Runs> = Object.values(servingBlocks)
+const charts: Runs = ({ text }) => text.includes("helm install")
 const containers = isPage("docs/operating/containers.md")
 const operating: Runs = (block) =>
-  block.page.startsWith("docs/operating/") && !block.text.startsWith("server=") && !containers(block)
+  block.page.startsWith("docs/operating/") && !block.text.startsWith("server=") && !containers(block) && !charts(block)
 const generating = isPage("docs/how-to/generate-a-client.md")
 const inTransaction = isPage("docs/how-to/your-transaction.md")
 
@@ -57,12 +58,14 @@ export const runners = {
   "test/walk/serving.test.ts": (block: Block) => serving.some((runs) => runs(block)),
   "test/walk/operating.test.ts": both(operating, speaks("sh")),
   "test/walk/containers.long.ts": containers,
+  "test/chart.test.ts": charts,
   "test/walk/pages.test.ts": (block: Block) =>
     (speaks("sh")(block) &&
       (isExample(block) ||
         isPage("README.md", "CONTRIBUTING.md", "packages/cli/README.md", "packages/server/README.md")(block)) &&
       !isStep(block) &&
-      !serving.some((runs) => runs(block))) ||
+      !serving.some((runs) => runs(block)) &&
+      !charts(block)) ||
     (isGuide(block) && (block.language === "yaml" || (block.language === "console" && /^narthex /.test(block.text)))),
   "test/guides.test.ts": (block: Block) =>
     isGuide(block) &&

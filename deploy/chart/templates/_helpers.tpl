@@ -58,6 +58,12 @@ http://{{ include "narthex.name" (dict "root" . "part" "api") }}:4400
   value: "1"
 - name: NARTHEX_COMPUTE
   value: {{ .Values.computes.driver }}
+{{- if eq .Values.computes.driver "kubernetes" }}
+{{- $_ := required "Set computes.options.storage_class: the storage class of databases." .Values.computes.options.storage_class }}
+{{- $_ := required "Set computes.options.snapshot_class: the snapshot class of that storage." .Values.computes.options.snapshot_class }}
+- name: NARTHEX_KUBERNETES
+  value: {{ toJson .Values.computes.options | quote }}
+{{- end }}
 {{- range $variable, $file := dict "DATABASE_URL" "database_url" "NARTHEX_MASTER_SECRET" "master" "NARTHEX_CONSOLE_TOKEN" "console" "NARTHEX_PROXY_TOKEN" "proxy" "NARTHEX_PROVIDERS" "providers" }}
 - name: {{ $variable }}_FILE
   value: /run/secrets/narthex/{{ $file }}
