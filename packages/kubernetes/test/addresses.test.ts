@@ -1,4 +1,4 @@
-/** Addresses of computes: those of pods, which end with them (docs/design/kubernetes.md K9–K11, K18). */
+/** Addresses of computes: those of pods, which end with them (docs/design/kubernetes.md K8–K11, K13, K18). */
 import { assert, describe, layer } from "@effect/vitest"
 import { type BranchId, ComputeDriver } from "@narthex/core"
 import { aBranchId, anEndpointId } from "@narthex/core/testing"
@@ -18,7 +18,7 @@ const running = Effect.gen(function* () {
   yield* driver.createBranch(start.branch_id, Option.none())
   const compute = yield* driver.start(start)
   const open = (at = compute) => Effect.scoped(sessionAt(at, role.minted.role, role.password))
-  return { compute, driver, open, start }
+  return { compute, driver, open, role, start }
 })
 
 const podOf = (branch: BranchId) =>
@@ -89,6 +89,27 @@ describe("addresses of computes on Kubernetes", { tags: ["openssl"] }, () =>
         yield* driver.stop(other.endpoint_id)
         assert.deepStrictEqual(yield* own, [])
         assert.isFalse(kubernetes.pods().some((pod) => nameIn(pod).startsWith(`${start.branch_id}-`)))
+      })
+    )
+
+    it.effect("a stop ends the sessions that are open, and waits for none", () =>
+      Effect.gen(function* () {
+        const { compute, driver, role, start } = yield* running
+        const sql = yield* sessionAt(compute, role.minted.role, role.password)
+        yield* sql.unsafe("BEGIN")
+        yield* driver.stop(start.endpoint_id)
+        assert.isTrue(yield* Effect.isFailure(sql.unsafe("SELECT 1")))
+      })
+    )
+
+    it.effect("the disk of a branch is measured while it runs", () =>
+      Effect.gen(function* () {
+        const { driver, start } = yield* running
+        const own = Effect.map(driver.diskUsage, (all) => all.filter((it) => it.branch_id === start.branch_id))
+        const [measured] = yield* own
+        assert.isAbove(measured?.bytes ?? 0, 10_000_000)
+        yield* driver.stop(start.endpoint_id)
+        assert.deepStrictEqual(yield* own, [])
       })
     )
 
