@@ -5,7 +5,7 @@
 import type { ComputeStart, EndpointId } from "@narthex/core"
 import { Effect } from "effect"
 import { runtime } from "../objects/clusterManifest.ts"
-import { entriesOf, type LivePod } from "../objects/clusterState.ts"
+import { entriesOf, isHibernating, type LivePod } from "../objects/clusterState.ts"
 import type { Chosen } from "../objects/KubernetesOptions.ts"
 import { annotation, endpointLabel, entryText, isNameable, label, readEntry } from "../objects/names.ts"
 import type { ClusterObject } from "../objects/resources.ts"
@@ -111,7 +111,8 @@ export const endpoints = ({ changes, computes, limits, objects, options, roles }
       return {
         labels: { [label.running]: "true", ...(keeps ? {} : { [own]: entryText({ is: "starting", generation }) }) },
         annotations: { [annotation.hibernation]: "off" },
-        spec: runtime(options, now.spec)
+        // The operator would restart a server that runs.
+        ...(isHibernating(now) ? { spec: runtime(options, now.spec) } : {})
       }
     })
     if (isLater(starting)) {
