@@ -108,9 +108,11 @@ describe("structure", () => {
     assert.deepStrictEqual(found, [])
   })
 
-  it("the server does not need the development providers until it starts them", () => {
+  it("the server needs the development providers and the driver for Kubernetes only where they are used", () => {
     const needed = files("packages/server/src/**/*.ts").filter((file) =>
-      /^import (?!type )[^;]*?from "@narthex\/dev-providers"/m.test(readFileSync(resolve(root, file), "utf8"))
+      /^import (?!type )[^;]*?from "@narthex\/(dev-providers|kubernetes)"/m.test(
+        readFileSync(resolve(root, file), "utf8")
+      )
     )
     assert.deepStrictEqual(needed, [])
   })

@@ -108,6 +108,13 @@ export const requirements: ReadonlyArray<Requirement> = [
     isMet: () => ["podman", "podman-compose", "debootstrap"].every((program) => programPath(program) !== undefined),
     notInCi: true
   },
+  {
+    name: "kubernetes",
+    what: "a Kubernetes cluster",
+    how: "docs/operating/kubernetes.md says how to name one in NARTHEX_TEST_KUBERNETES",
+    isMet: () => process.env["NARTHEX_TEST_KUBERNETES"] !== undefined,
+    notInCi: true
+  },
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),
   packaged("jq", "jq", "jq"),

@@ -1,25 +1,18 @@
-/** Addresses of computes: those of pods, which end with them (docs/design/kubernetes.md K9–K11, K18). */
+/** Addresses of computes: those of pods, which end with them (docs/design/kubernetes.md K4, K8–K11, K13, K18). */
 import { assert, describe, layer } from "@effect/vitest"
 import { type BranchId, ComputeDriver } from "@narthex/core"
-import { aBranchId, anEndpointId } from "@narthex/core/testing"
-import { Effect, Option } from "effect"
+import { anEndpointId } from "@narthex/core/testing"
+import { Context, Effect, Layer } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
-import type { Fields } from "./support/api/json.ts"
+import { type Fields, fieldsAt } from "./support/api/json.ts"
 import { nameIn, uidIn } from "./support/api/ObjectStore.ts"
 import { clusters, pods } from "./support/api/resources.ts"
 import { conditionOf } from "./support/cluster/Kubelet.ts"
-import { doubledComputes, mint, namespace, sessionAt } from "./support/doubledComputes.ts"
+import { doubledComputes, driverOn, namespace, sessionAt } from "./support/doubledComputes.ts"
 import { KubernetesDouble } from "./support/KubernetesDouble.ts"
+import { oneBranch } from "./support/oneBranch.ts"
 
-const running = Effect.gen(function* () {
-  const driver = yield* ComputeDriver
-  const role = yield* mint()
-  const start = { branch_id: aBranchId(), endpoint_id: anEndpointId(), generation: 1, roles: [role.minted] }
-  yield* driver.createBranch(start.branch_id, Option.none())
-  const compute = yield* driver.start(start)
-  const open = (at = compute) => Effect.scoped(sessionAt(at, role.minted.role, role.password))
-  return { compute, driver, open, start }
-})
+const running = oneBranch()
 
 const podOf = (branch: BranchId) =>
   Effect.map(KubernetesDouble, (kubernetes): Fields => kubernetes.store.read(pods, namespace, `${branch}-1-1`))
@@ -32,7 +25,7 @@ describe("addresses of computes on Kubernetes", { tags: ["openssl"] }, () =>
       Effect.gen(function* () {
         const former = yield* running
         yield* former.driver.stop(former.start.endpoint_id)
-        const next = yield* running
+        const next = yield* oneBranch()
         assert.strictEqual(next.compute.address, former.compute.address)
         yield* next.open()
         assert.isTrue(yield* Effect.isFailure(next.open(former.compute)))
@@ -55,7 +48,7 @@ describe("addresses of computes on Kubernetes", { tags: ["openssl"] }, () =>
         )
         const runs = Effect.map(driver.running, (all) => all.some((it) => it.endpoint_id === start.endpoint_id))
         assert.isFalse(yield* runs)
-        const again = yield* driver.start({ ...start, generation: 2 })
+        const again = yield* driver.start({ ...start, generation: start.generation + 1 })
         assert.isTrue(yield* runs)
         yield* open(again)
       })
@@ -64,12 +57,11 @@ describe("addresses of computes on Kubernetes", { tags: ["openssl"] }, () =>
     it.effect("a server that has crashed is started in its pod, and its address stays", () =>
       Effect.gen(function* () {
         const { kubelet } = yield* KubernetesDouble
-        const { compute, open, start } = yield* running
+        const { open, start } = yield* running
         const pod = yield* podOf(start.branch_id)
         yield* Effect.promise(() => kubelet.serverOf(pod).kill())
         yield* eventually("the server", Effect.isSuccess(open()))
-        assert.isTrue(isReady(yield* podOf(start.branch_id)))
-        assert.include(compute.address, String(Object((yield* podOf(start.branch_id))["status"]).podIP))
+        assert.strictEqual(uidIn(yield* podOf(start.branch_id)), uidIn(pod))
       })
     )
 
@@ -89,6 +81,47 @@ describe("addresses of computes on Kubernetes", { tags: ["openssl"] }, () =>
         yield* driver.stop(other.endpoint_id)
         assert.deepStrictEqual(yield* own, [])
         assert.isFalse(kubernetes.pods().some((pod) => nameIn(pod).startsWith(`${start.branch_id}-`)))
+      })
+    )
+
+    it.effect("a start with newer settings of the platform does not restart a server that runs", () =>
+      Effect.gen(function* () {
+        const { compute, open, start } = yield* running
+        const resources = { requests: { cpu: "1", memory: "512Mi" } }
+        const newer = Context.get(yield* Layer.build(Layer.fresh(driverOn({ resources }))), ComputeDriver)
+        const pod = yield* podOf(start.branch_id)
+        const other = { ...start, endpoint_id: anEndpointId() }
+        assert.strictEqual((yield* newer.start(other)).address, compute.address)
+        assert.strictEqual(uidIn(yield* podOf(start.branch_id)), uidIn(pod))
+        yield* open()
+        for (const { endpoint_id } of [start, other]) yield* newer.stop(endpoint_id)
+        const { store } = yield* KubernetesDouble
+        yield* newer.start({ ...start, generation: start.generation + 1 })
+        assert.deepInclude(
+          fieldsAt(store.read(clusters, namespace, `${start.branch_id}-1`), "spec", "resources"),
+          resources
+        )
+      })
+    )
+
+    it.effect("a stop ends the sessions that are open, and waits for none", () =>
+      Effect.gen(function* () {
+        const { compute, driver, role, start } = yield* running
+        const sql = yield* sessionAt(compute, role.minted.role, role.password)
+        yield* sql.unsafe("BEGIN")
+        yield* driver.stop(start.endpoint_id)
+        assert.isTrue(yield* Effect.isFailure(sql.unsafe("SELECT 1")))
+      })
+    )
+
+    it.effect("the disk of a branch is measured while it runs", () =>
+      Effect.gen(function* () {
+        const { driver, start } = yield* running
+        const own = Effect.map(driver.diskUsage, (all) => all.filter((it) => it.branch_id === start.branch_id))
+        const [measured] = yield* own
+        assert.isAbove(measured?.bytes ?? 0, 10_000_000)
+        yield* driver.stop(start.endpoint_id)
+        assert.deepStrictEqual(yield* own, [])
       })
     )
 

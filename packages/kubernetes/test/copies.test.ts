@@ -8,6 +8,7 @@ import { nameIn } from "./support/api/ObjectStore.ts"
 import { snapshots } from "./support/api/resources.ts"
 import { doubledComputes, type Minted, mint, sessionAt } from "./support/doubledComputes.ts"
 import { KubernetesDouble } from "./support/KubernetesDouble.ts"
+import { oneBranch } from "./support/oneBranch.ts"
 
 /** Starts an endpoint of a branch that exists. */
 const started = Effect.fnUntraced(function* (branch_id: BranchId, ...roles: ReadonlyArray<Minted>) {
@@ -16,13 +17,11 @@ const started = Effect.fnUntraced(function* (branch_id: BranchId, ...roles: Read
   return yield* driver.start({ branch_id, endpoint_id: anEndpointId(), generation: 1, roles: list })
 })
 
-/** A new branch that runs, with a writer. */
-const written = Effect.gen(function* () {
-  const driver = yield* ComputeDriver
-  const [branch, writer] = [aBranchId(), yield* mint()]
-  yield* driver.createBranch(branch, Option.none())
-  return { branch, writer, compute: yield* started(branch, writer) }
-})
+const branches = { parent: oneBranch(), child: oneBranch() }
+
+/** A branch that runs, with a writer. */
+const written = (which: keyof typeof branches) =>
+  Effect.map(branches[which], ({ compute, role }) => ({ branch: compute.branch_id, compute, writer: role }))
 
 const inSession = (compute: Compute, { minted, password }: Minted, ...statements: ReadonlyArray<string>) =>
   Effect.scoped(
@@ -54,7 +53,7 @@ describe("copies of branches on Kubernetes", { tags: ["openssl"] }, () =>
       Effect.gen(function* () {
         const driver = yield* ComputeDriver
         const kubernetes = yield* KubernetesDouble
-        const { branch, compute, writer } = yield* written
+        const { branch, compute, writer } = yield* written("parent")
         yield* inSession(compute, writer, ...accounts)
         let committed = 0
         const writes = Effect.gen(function* () {
@@ -93,7 +92,7 @@ describe("copies of branches on Kubernetes", { tags: ["openssl"] }, () =>
     it.effect("a copy of a suspended branch has its data and none of its roles", () =>
       Effect.gen(function* () {
         const driver = yield* ComputeDriver
-        const { branch, compute, writer } = yield* written
+        const { branch, compute, writer } = yield* written("parent")
         yield* inSession(compute, writer, "CREATE TABLE kept AS SELECT 1 AS n")
         yield* driver.stop(compute.endpoint_id)
         const [copy, other] = [aBranchId(), yield* mint()]
@@ -107,8 +106,8 @@ describe("copies of branches on Kubernetes", { tags: ["openssl"] }, () =>
     it.effect("a reset ends the computes, and the branch has the data of its parent", () =>
       Effect.gen(function* () {
         const driver = yield* ComputeDriver
-        const parent = yield* written
-        const child = yield* written
+        const parent = yield* written("parent")
+        const child = yield* written("child")
         yield* inSession(parent.compute, parent.writer, "CREATE TABLE of_parent (n int)")
         yield* inSession(child.compute, child.writer, "CREATE TABLE of_child (n int)")
         yield* driver.resetBranch(child.branch, parent.branch)
@@ -123,14 +122,14 @@ describe("copies of branches on Kubernetes", { tags: ["openssl"] }, () =>
       Effect.gen(function* () {
         const driver = yield* ComputeDriver
         const { snapshotter } = yield* KubernetesDouble
-        const [parent, child] = [yield* written, yield* written]
-        yield* inSession(child.compute, child.writer, "CREATE TABLE of_child (n int)")
+        const [parent, child] = [yield* written("parent"), yield* written("child")]
+        yield* inSession(child.compute, child.writer, "CREATE TABLE of_child_now (n int)")
         snapshotter.failure = "the backend has no room"
         const failure = yield* Effect.flip(driver.resetBranch(child.branch, parent.branch))
         snapshotter.failure = undefined
         assert.deepStrictEqual([failure.retryable, failure.busy], [true, true])
         assert.notInclude(failure.reason, "backend")
-        yield* inSession(yield* started(child.branch, child.writer), child.writer, "SELECT FROM of_child")
+        yield* inSession(yield* started(child.branch, child.writer), child.writer, "SELECT FROM of_child_now")
       })
     )
 

@@ -1,26 +1,23 @@
 /** A call that lost its claim changes nothing, wherever it was stopped and continued (docs/design/kubernetes.md K14, K15, K16). */
 import { assert, describe, layer } from "@effect/vitest"
 import { type BranchId, type Compute, ComputeDriver, type ComputeFailed, ComputeFence } from "@narthex/core"
-import { aBranchId, anEndpointId } from "@narthex/core/testing"
+import { aBranchId } from "@narthex/core/testing"
 import { Effect, Fiber, Option } from "effect"
 import type { Which } from "./support/api/Faults.ts"
 import { nameIn } from "./support/api/ObjectStore.ts"
 import { clusters, secrets, snapshots } from "./support/api/resources.ts"
 import { doubledComputes, mint, sessionAt } from "./support/doubledComputes.ts"
 import { KubernetesDouble } from "./support/KubernetesDouble.ts"
+import { oneBranch } from "./support/oneBranch.ts"
 
-const late = Effect.provideService(ComputeFence, 7)
-const later = Effect.provideService(ComputeFence, 8)
+let fence = 7
+
+/** A call under a claim that is later than all before. */
+const claimed = <A, E, R>(call: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => Effect.provideService(call, ComputeFence, fence++))
 
 /** A branch that runs, with one role. */
-const running = Effect.gen(function* () {
-  const driver = yield* ComputeDriver
-  const role = yield* mint()
-  const start = { branch_id: aBranchId(), endpoint_id: anEndpointId(), generation: 1, roles: [role.minted] }
-  yield* driver.createBranch(start.branch_id, Option.none())
-  const compute = yield* driver.start(start)
-  return { ...start, compute, driver, role, cluster: `${start.branch_id}-1` }
-})
+const running = Effect.map(oneBranch(), ({ start, ...rest }) => ({ ...start, ...rest }))
 
 /**
  * Stops a call at the request that `which` names, makes a later call, continues the first and returns its failure.
@@ -29,9 +26,9 @@ const overtaken = <A, B>(call: Effect.Effect<A, ComputeFailed>, which: Which, ne
   Effect.gen(function* () {
     const { faults } = yield* KubernetesDouble
     const paused = faults.pause(which)
-    const first = yield* Effect.forkChild(Effect.flip(late(call)))
+    const first = yield* Effect.forkChild(Effect.flip(claimed(call)))
     yield* Effect.promise(() => paused.reached)
-    yield* later(next)
+    yield* claimed(next)
     yield* Effect.sync(paused.release)
     return yield* Fiber.join(first)
   })
@@ -79,14 +76,14 @@ describe("fences of computes on Kubernetes", { tags: ["openssl"] }, () =>
           const [other, kept] = [yield* mint(), yield* mint()]
           const { faults } = yield* KubernetesDouble
           const paused = faults.pause({ verb: "get", resource: secrets, name: `${cluster}-superuser` })
-          const first = yield* Effect.forkChild(Effect.flip(late(driver.applyRoles(branch_id, [other.minted]))))
+          const first = yield* Effect.forkChild(Effect.flip(claimed(driver.applyRoles(branch_id, [other.minted]))))
           yield* Effect.promise(() => paused.reached)
           const atSession = resource === clusters ? faults.pause({ verb: "get", resource, name: cluster }) : undefined
           if (atSession !== undefined) {
             paused.release()
             yield* Effect.promise(() => atSession.reached)
           }
-          yield* later(driver.applyRoles(branch_id, [role.minted, kept.minted]))
+          yield* claimed(driver.applyRoles(branch_id, [role.minted, kept.minted]))
           paused.release()
           atSession?.release()
           isBusy(yield* Fiber.join(first))
@@ -110,7 +107,9 @@ describe("fences of computes on Kubernetes", { tags: ["openssl"] }, () =>
     it.effect("a reset that was overtaken by another makes no data, and the other's stay", () =>
       Effect.gen(function* () {
         const parent = yield* running
-        const { branch_id, driver } = yield* running
+        const driver = yield* ComputeDriver
+        const branch_id = aBranchId()
+        yield* driver.createBranch(branch_id, Option.none())
         const reset = driver.resetBranch(branch_id, parent.branch_id)
         isBusy(yield* overtaken(reset, { verb: "create", resource: snapshots }, reset))
         assert.deepStrictEqual(yield* clustersOf(branch_id), [`${branch_id}-2`])
@@ -123,11 +122,12 @@ describe("fences of computes on Kubernetes", { tags: ["openssl"] }, () =>
         yield* driver.stop(endpoint_id)
         const { faults } = yield* KubernetesDouble
         faults.loseAnswer({ verb: "patch", resource: clusters, name: cluster })
-        const next = { ...start, endpoint_id, generation: 2 }
+        const generation = compute.generation + 1
+        const next = { ...start, endpoint_id, generation }
         const failure = yield* Effect.flip(driver.start(next))
         assert.isTrue(failure.retryable)
         yield* driver.start(next)
-        assert.deepStrictEqual([yield* runs(compute), yield* runs({ ...compute, generation: 2 })], [false, true])
+        assert.deepStrictEqual([yield* runs(compute), yield* runs({ ...compute, generation })], [false, true])
       })
     )
   })

@@ -4,17 +4,21 @@ import { ComputeDriver } from "@narthex/core"
 import { aBranchId, anEndpointId } from "@narthex/core/testing"
 import { Effect, Fiber, Option } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
-import { clusters, pods } from "./support/api/resources.ts"
-import { doubledComputes } from "./support/doubledComputes.ts"
+import { uidIn } from "./support/api/ObjectStore.ts"
+import { clusters, pods, secrets } from "./support/api/resources.ts"
+import { doubledComputes, namespace } from "./support/doubledComputes.ts"
 import { type Kubernetes, KubernetesDouble } from "./support/KubernetesDouble.ts"
 
+const [branch_id, endpoint_id] = [aBranchId(), anEndpointId()]
+let generation = 0
+
+/** The branch of all tests, which does not run, and its next start. */
 const suspended = Effect.gen(function* () {
   const driver = yield* ComputeDriver
-  const start = { branch_id: aBranchId(), endpoint_id: anEndpointId(), generation: 1, roles: [] }
-  yield* driver.createBranch(start.branch_id, Option.none())
-  yield* driver.start(start)
-  yield* driver.stop(start.endpoint_id)
-  return { driver, start: { ...start, generation: 2 } }
+  if (generation === 0) yield* driver.createBranch(branch_id, Option.none())
+  else yield* driver.stop(endpoint_id)
+  generation++
+  return { driver, start: { branch_id, endpoint_id, generation, roles: [] } }
 })
 
 /** Starts a compute, disturbs the driver while it waits for the pod, and awaits the start. */
@@ -30,9 +34,7 @@ const disturbed = (disturb: (kubernetes: Kubernetes) => void) =>
     )
     disturb(kubernetes)
     kubernetes.operator.resume()
-    const compute = yield* Fiber.join(starting)
-    assert.strictEqual(compute.generation, 2)
-    yield* driver.stop(start.endpoint_id)
+    assert.strictEqual((yield* Fiber.join(starting)).generation, start.generation)
   })
 
 describe("outages of the API server", { tags: ["openssl"] }, () =>
@@ -62,7 +64,7 @@ describe("outages of the API server", { tags: ["openssl"] }, () =>
       Effect.gen(function* () {
         const kubernetes = yield* KubernetesDouble
         const { driver, start } = yield* suspended
-        const cluster = () => kubernetes.store.read(clusters, "computes", `${start.branch_id}-1`)
+        const cluster = () => kubernetes.store.read(clusters, namespace, `${start.branch_id}-1`)
         kubernetes.faults.before({ verb: "patch", resource: clusters }, () => {
           const { metadata } = cluster()
           assert.isObject(metadata)
@@ -73,7 +75,6 @@ describe("outages of the API server", { tags: ["openssl"] }, () =>
         })
         yield* driver.start(start)
         assert.deepInclude(Object(cluster()["spec"]), { logLevel: "debug" })
-        yield* driver.stop(start.endpoint_id)
       })
     )
 
@@ -88,6 +89,27 @@ describe("outages of the API server", { tags: ["openssl"] }, () =>
       })
     )
 
+    it.effect("a start whose pod ends before its roles are applied goes on with the next pod", () =>
+      Effect.gen(function* () {
+        const { faults, store } = yield* KubernetesDouble
+        const { driver, start } = yield* suspended
+        const pod = () => store.find(pods, namespace, `${start.branch_id}-1-1`)
+        const asked = faults.pause({ verb: "get", resource: secrets })
+        const starting = yield* Effect.forkChild(driver.start(start))
+        yield* Effect.promise(() => asked.reached)
+        const former = pod()
+        assert.isDefined(former)
+        store.delete(pods, former ?? {})
+        yield* eventually(
+          "another pod",
+          Effect.sync(() => uidIn(pod() ?? {}) !== uidIn(former ?? {}))
+        )
+        yield* Effect.sync(asked.release)
+        const compute = yield* Fiber.join(starting)
+        assert.deepInclude(yield* driver.running, compute)
+      })
+    )
+
     it.effect("a start without room waits, says that it is busy, and is repeated", () =>
       Effect.gen(function* () {
         const { kubelet } = yield* KubernetesDouble
@@ -99,7 +121,7 @@ describe("outages of the API server", { tags: ["openssl"] }, () =>
           Effect.map(KubernetesDouble, (it) => it.pods().some(isPending))
         )
         kubelet.schedule()
-        assert.strictEqual((yield* Fiber.join(starting)).generation, 2)
+        assert.strictEqual((yield* Fiber.join(starting)).generation, start.generation)
       })
     )
   })

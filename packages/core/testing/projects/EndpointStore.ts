@@ -41,7 +41,7 @@ export const endpointStoreContract = contract<EndpointStore | ProjectStore | Tra
       const store = yield* EndpointStore
       const endpoint = yield* put({
         address: "10.0.0.1:5432",
-        reach: { tls: { ca: "-----BEGIN CERTIFICATE-----\n…" }, own_roles: true },
+        reach: { tls: { ca: "-----BEGIN CERTIFICATE-----\n…", server_name: "db.example" }, own_roles: true },
         suspend_timeout_seconds: -1,
         started_at: at(1)
       })

@@ -1,7 +1,8 @@
 /**
  * Requests to an API server over Node's HTTP: one answer as text, or one as lines for as long as it lasts.
  *
- * A request that the server refuses for now (429, 503) is sent again after `Retry-After`. Nothing else is repeated here.
+ * A request that the server refuses for now (429, 503) is sent again after `Retry-After`, and a read whose connection was
+ * lost once more. Nothing else is repeated here: a change may have been made although its answer was lost.
  *
  * Pitfall: awaiting the next line of a silent answer. A connection that was lost without notice would be awaited for ever,
  * so every answer has a deadline.
@@ -117,7 +118,7 @@ export const openTransport = Effect.fnUntraced(function* (access: ApiAccess) {
 
   const ask = Effect.fnUntraced(function* (call: Call): Effect.fn.Return<Answer, ApiFailure> {
     for (let tried = 1; ; tried++) {
-      const got = yield* once(call)
+      const got = yield* Effect.retry(once(call), { times: call.method === "GET" ? 1 : 0 })
       if ((got.status !== 429 && got.status !== 503) || tried === tries) return got
       yield* Effect.sleep(Duration.seconds(Math.min(got.after, 10)))
     }

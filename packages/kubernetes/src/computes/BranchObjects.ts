@@ -151,6 +151,7 @@ export const branchObjects = (client: ApiClient, options: Chosen, limits: Comput
   })
 
   return {
+    isOurs: ({ metadata }: ClusterObject) => metadata.labels?.[label.installation] === options.installation,
     clustersOf,
     dataOf,
     made,

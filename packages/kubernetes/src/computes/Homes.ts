@@ -7,7 +7,7 @@
 import { ComputeTenant } from "@narthex/core"
 import { Effect, Schema } from "effect"
 import type { ApiClient } from "../api/ApiClient.ts"
-import { ApiFailure, isAlreadyThere } from "../api/ApiFailure.ts"
+import { isAlreadyThere } from "../api/ApiFailure.ts"
 import type { Chosen } from "../objects/KubernetesOptions.ts"
 import {
   bindingManifest,
@@ -17,6 +17,7 @@ import {
   policyName
 } from "../objects/namespaceManifests.ts"
 import { namespaces, networkPolicies, roleBindings } from "../objects/resources.ts"
+import { refused } from "./failures.ts"
 
 const Identity = Schema.Struct({
   status: Schema.Struct({ userInfo: Schema.Struct({ username: Schema.String }) })
@@ -53,10 +54,7 @@ export const branchHomes = (client: ApiClient, options: Chosen, ownNamespace: st
   const home = Effect.gen(function* () {
     if (!options.per_organization) return options.namespace
     const organization = yield* ComputeTenant
-    if (organization === null) {
-      const detail = "The call belongs to no organization."
-      return yield* new ApiFailure({ status: 0, reason: "NoOrganization", detail })
-    }
+    if (organization === null) return yield* refused("The branch belongs to no organization.")
     const namespace = `${options.namespace}-${organization}`
     if (!opened.has(namespace)) yield* open(namespace, organization)
     opened.add(namespace)

@@ -56,7 +56,9 @@ export const branchData = ({ changes, client, homes, objects, options, roles }: 
       .pipe(
         Effect.catchIf(isAlreadyThere, () =>
           Effect.flatMap(client.get(clusters, namespace, clusterName(branch, data)), (found) =>
-            Option.isSome(found) ? change(found.value) : Effect.fail(again("The branch was removed at the same time."))
+            Option.isSome(found) && objects.isOurs(found.value)
+              ? change(found.value)
+              : Effect.fail(again("The branch was removed at the same time, or its name is taken."))
           )
         )
       )

@@ -5,7 +5,7 @@
 import type { ComputeStart, EndpointId } from "@narthex/core"
 import { Effect } from "effect"
 import { runtime } from "../objects/clusterManifest.ts"
-import { entriesOf, type LivePod } from "../objects/clusterState.ts"
+import { entriesOf, isHibernating, type LivePod } from "../objects/clusterState.ts"
 import type { Chosen } from "../objects/KubernetesOptions.ts"
 import { annotation, endpointLabel, entryText, isNameable, label, readEntry } from "../objects/names.ts"
 import type { ClusterObject } from "../objects/resources.ts"
@@ -29,20 +29,16 @@ interface Means {
 export const endpoints = ({ changes, computes, limits, objects, options, roles }: Means) => {
   const { change } = changes
 
-  /** Endpoints, other than one, that need the server. An endpoint of a pod that has ended has lost its compute. */
-  const others = (now: ClusterObject, pod: LivePod | undefined, endpoint?: string) =>
-    entriesOf(now).filter(
-      ([it, entry]) =>
-        it !== endpoint && (entry.is === "starting" || (entry.is === "running" && entry.pod === pod?.uid))
-    )
+  /** Whether an endpoint needs the server. An endpoint of a pod that has ended has lost its compute. */
+  const isNeeded = (now: ClusterObject, pod: LivePod) =>
+    entriesOf(now).some(([, entry]) => entry.is !== "running" || entry.pod === pod.uid)
 
   const asleep = { [annotation.hibernation]: "on" }
 
   /** Ends an endpoint on a cluster, and the server with the last one. */
   const stopOn = Effect.fnUntraced(function* (cluster: ClusterObject, endpoint: EndpointId) {
     const own = endpointLabel(endpoint)
-    const pod = yield* objects.podNow(cluster)
-    const isLast = (now: ClusterObject) => others(now, pod, endpoint).length === 0
+    const isLast = (now: ClusterObject) => entriesOf(now).every(([it, { is }]) => it === endpoint || is === "stopping")
     const stopping = yield* change(cluster, (now) => ({
       labels: { [own]: entryText({ is: "stopping" }) },
       ...(isLast(now) ? { annotations: asleep } : {})
@@ -115,7 +111,8 @@ export const endpoints = ({ changes, computes, limits, objects, options, roles }
       return {
         labels: { [label.running]: "true", ...(keeps ? {} : { [own]: entryText({ is: "starting", generation }) }) },
         annotations: { [annotation.hibernation]: "off" },
-        spec: runtime(options, now.spec)
+        // The operator would restart a server that runs.
+        ...(isHibernating(now) ? { spec: runtime(options, now.spec) } : {})
       }
     })
     if (isLater(starting)) {
@@ -136,10 +133,9 @@ export const endpoints = ({ changes, computes, limits, objects, options, roles }
    */
   const sweep = Effect.gen(function* () {
     for (const { cluster, pod } of yield* computes.inUse) {
-      if (pod === undefined || others(cluster, pod).length > 0) continue
-      if (entriesOf(cluster).some(([, { is }]) => is === "stopping")) continue
+      if (pod === undefined || isNeeded(cluster, pod)) continue
       yield* change(cluster, (now) =>
-        others(now, pod).length > 0
+        now.metadata.resourceVersion !== cluster.metadata.resourceVersion
           ? undefined
           : { labels: { ...withoutLost(now, pod), [label.running]: null }, annotations: asleep }
       )

@@ -83,17 +83,20 @@ export type Origin =
   /** A snapshot in the namespace of the parent. */
   | { readonly is: "copy"; readonly snapshot: string; readonly parent: ClusterObject }
 
-const locale = "C.UTF-8"
+/** Code point order and Unicode character classes; from Postgres 17 on without the system's locales. */
+const localeOf = (major: number) =>
+  major >= 17
+    ? { locale: "C", localeProvider: "builtin", builtinLocale: "C.UTF-8" }
+    : { localeCType: "C.UTF-8", localeCollate: "C.UTF-8" }
 
-const bootstrapOf = (origin: Origin) =>
+const bootstrapOf = (origin: Origin, major: number) =>
   origin.is === "empty"
     ? {
         initdb: {
           database: unused,
           owner: unused,
           encoding: "UTF8",
-          localeCType: locale,
-          localeCollate: locale,
+          ...localeOf(major),
           dataChecksums: true
         }
       }
@@ -138,7 +141,7 @@ export const clusterManifest = (options: Chosen, { branch, data, fence, namespac
       ...runtime(options, image),
       inheritedMetadata: { labels: ownLabels(options, branch) },
       storage: { size: storage?.size ?? options.storage, storageClass: options.storage_class },
-      bootstrap: bootstrapOf(origin)
+      bootstrap: bootstrapOf(origin, majorOf(image))
     }
   }
 }

@@ -22,6 +22,21 @@ export const clusterLabel = "cnpg.io/cluster"
 const encoded = (texts: Readonly<Record<string, string>>): Fields =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]))
 
+const specOfPod = "cnpg.io/podSpec"
+const rolledOut = ["metadata", "annotations", specOfPod]
+
+/** The parts of a cluster that its pod is made of: a change of them replaces the pod. */
+const rolloutOf = (cluster: Fields): string => {
+  const {
+    imageCatalogRef = "",
+    imageName = "",
+    postgresql = {},
+    probes = "",
+    resources = ""
+  } = fieldsAt(cluster, "spec")
+  return JSON.stringify([imageCatalogRef, imageName, fieldsAt(postgresql, "parameters"), probes, resources])
+}
+
 /** Bytes of a quantity such as `1Gi`. */
 const bytesOf = (quantity: string): number => {
   const [, number = "0", unit = ""] = /^(\d+)(Ki|Mi|Gi|Ti)?$/.exec(quantity) ?? []
@@ -78,6 +93,7 @@ export class Operator {
     const waiting = asked === "on" ? { status: "False", reason: "WaitingForHealthy" } : undefined
     this.#condition(cluster, hibernation, waiting)
     if (pod === undefined) this.#startPod(cluster)
+    else if (textAt(pod, ...rolledOut) !== rolloutOf(cluster)) this.#store.delete(pods, pod)
     else if (!isDeleting(pod) && conditionOf(pod, "Ready")["status"] === "True") this.#setHealthy(cluster)
     else this.#phase(cluster, "Waiting for the instances to become active")
   }
@@ -169,7 +185,7 @@ export class Operator {
     const inherited = fieldsAt(cluster, "spec", "inheritedMetadata", "labels")
     const roles = { "cnpg.io/instanceName": name, "cnpg.io/instanceRole": "primary", "cnpg.io/podRole": "instance" }
     this.#make(pods, cluster, "-1", {
-      metadata: { labels: { ...inherited, ...roles } },
+      metadata: { labels: { ...inherited, ...roles }, annotations: { [specOfPod]: rolloutOf(cluster) } },
       spec: { volumes: [{ name: "pgdata", persistentVolumeClaim: { claimName: name } }] },
       status: { phase: "Pending" }
     })
