@@ -33,11 +33,11 @@ layer(Serving.layer, { excludeTestServices: true })("the metrics of a process", 
       assert.isAtLeast(first("process_start_time_seconds"), begun - 1)
       assert.isAtMost(first("process_start_time_seconds"), Date.now() / 1_000 + 1)
       for (const quantile of ["0.5", "0.99", "1"])
-        assert.isAtLeast(first(`nodejs_eventloop_delay_seconds{quantile="${quantile}"}`), 0)
-      assert.strictEqual(first("store_connections"), 20)
+        assert.isAtLeast(first(`narthex_event_loop_delay_seconds{quantile="${quantile}"}`), 0)
+      assert.strictEqual(first("narthex_store_connections"), 20)
       yield* eventually(
         "no statement to wait for a connection",
-        Effect.map(scrape, (now) => now("store_connections_waiting") === 0)
+        Effect.map(scrape, (now) => now("narthex_store_connections_waiting") === 0)
       )
       assert.isAtMost((yield* scrape)("process_start_time_seconds"), first("process_start_time_seconds"))
       assert.isAbove((yield* scrape)("process_cpu_seconds_total"), first("process_cpu_seconds_total"))
@@ -54,7 +54,10 @@ layer(Serving.layer, { excludeTestServices: true })("the metrics of a process", 
       assert.lengthOf(calls, 25)
       yield* eventually(
         "statements to wait for a connection",
-        Effect.map(scrape, (now) => now("store_connections_idle") === 0 && now("store_connections_waiting") > 0)
+        Effect.map(
+          scrape,
+          (now) => now("narthex_store_connections_idle") === 0 && now("narthex_store_connections_waiting") > 0
+        )
       )
     }).pipe(Effect.scoped)
   )

@@ -38,7 +38,7 @@ const textOf = (all: Iterable<Family>) =>
     .join("")
 
 /** Metrics of which a sum means nothing. */
-const greatest: ReadonlySet<string> = new Set(["nodejs_eventloop_delay_seconds", "process_start_time_seconds"])
+const greatest: ReadonlySet<string> = new Set(["narthex_event_loop_delay_seconds", "process_start_time_seconds"])
 
 /** One text in which each sample is the sum of those with its name and labels, or the greatest of them. */
 export const sumMetrics = (texts: ReadonlyArray<string>): string => {

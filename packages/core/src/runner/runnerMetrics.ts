@@ -3,8 +3,10 @@ import { type Effect, Metric } from "effect"
 import type { OperationAction } from "../records/operations/Operation.ts"
 import type { OperationClass } from "../records/operations/OperationClass.ts"
 
-const places = Metric.gauge("operations_running", { description: "Operations that this instance performs, by class." })
-const tries = Metric.counter("operation_tries_total", {
+const places = Metric.gauge("narthex_operations_running", {
+  description: "Operations that this instance performs, by class."
+})
+const tries = Metric.counter("narthex_operation_tries_total", {
   description: "Tries of operations that ended, by action and outcome: finished, failed, busy, abandoned.",
   incremental: true
 })
