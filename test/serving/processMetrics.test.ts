@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
+import { version } from "../../packages/server/src/version.ts"
 import { eventually } from "../harness/eventually.ts"
 import { metricsWithoutEntry } from "../support/metricsWithoutEntry.ts"
 import { ask } from "./support/ask.ts"
@@ -27,6 +28,7 @@ layer(Serving.layer, { excludeTestServices: true })("the metrics of a process", 
       })
 
       const first = yield* scrape
+      assert.strictEqual(first(`narthex_process_info{version="${version}",region="local",roles="api"}`), 1)
       assert.isAbove(first("process_cpu_seconds_total"), 0)
       assert.isAbove(first("process_resident_memory_bytes"), 10_000_000)
       // The clock of the process and this one may differ by the rounding of either.

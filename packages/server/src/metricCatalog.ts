@@ -16,6 +16,8 @@ export interface CatalogedMetric {
 const events = (kind: CatalogedMetric["kind"], meaning: string, labels?: CatalogedMetric["labels"]) =>
   ({ of: "event streams", kind, meaning, ...(labels === undefined ? {} : { labels }) }) satisfies CatalogedMetric
 
+const classes = OperationClass.literals.map((it) => `\`${it}\``).join(", ")
+
 export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
   narthex_events_streams: events("gauge", "Open event streams.", { scope: "`organization`, `project`" }),
   narthex_events_stream_opened_total: events("counter", "Opened event streams, by how they began.", {
@@ -44,6 +46,12 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
   narthex_events_tail_lag_seconds: events("histogram", "From an event's instant to its delivery here."),
   narthex_events_listen_up: events("gauge", "1 while the log's notifications arrive."),
   narthex_events_flush_seconds: events("histogram", "Time of one flush."),
+  narthex_process_info: {
+    of: "process",
+    kind: "gauge",
+    labels: { version: "the version", region: "its region, or empty", roles: "its roles, with commas" },
+    meaning: "1 for the version of the process, its region and its roles."
+  },
   process_cpu_seconds_total: {
     of: "process",
     kind: "counter",
@@ -68,6 +76,11 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
     kind: "gauge",
     meaning: "Statements and transactions that wait for a connection."
   },
+  narthex_store_wait_seconds: {
+    of: "store",
+    kind: "histogram",
+    meaning: "Time that a statement or a transaction has waited for a connection."
+  },
   narthex_http_requests_total: {
     of: "requests",
     kind: "counter",
@@ -80,10 +93,19 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
     labels: { method: "the method, or `other`", route: "the path of the contract, or `other`" },
     meaning: "Time from a request to the head of its answer."
   },
+  narthex_authentications_total: {
+    of: "requests",
+    kind: "counter",
+    labels: {
+      credential: "`api_key`, `session`, `none`",
+      outcome: "`accepted`, or the [code](problems.md) of the refusal"
+    },
+    meaning: "Authenticated and refused requests, by the kind of their credential."
+  },
   narthex_operations_running: {
     of: "operations",
     kind: "gauge",
-    labels: { class: OperationClass.literals.map((it) => `\`${it}\``).join(", ") },
+    labels: { class: classes },
     meaning: "Operations that this instance performs, by class."
   },
   narthex_operation_tries_total: {
@@ -91,6 +113,24 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
     kind: "counter",
     labels: { action: "the action of the operation", outcome: "`finished`, `failed`, `busy`, `abandoned`" },
     meaning: "Tries of operations that ended, by action and outcome: finished, failed, busy, abandoned."
+  },
+  narthex_operation_seconds: {
+    of: "operations",
+    kind: "histogram",
+    labels: { action: "the action of the operation" },
+    meaning: "Time from the scheduling of an operation until it has finished."
+  },
+  narthex_operations_due: {
+    of: "operations",
+    kind: "gauge",
+    labels: { class: classes },
+    meaning: "Operations of the region that wait for a place, by class."
+  },
+  narthex_operations_oldest_due_seconds: {
+    of: "operations",
+    kind: "gauge",
+    labels: { class: classes },
+    meaning: "For how long the oldest of them has waited."
   },
   narthex_compute_disk_free_bytes: {
     of: "operations",
@@ -103,5 +143,34 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
     labels: { event: "the stage, or the reason" },
     meaning: "Connections, by the stage they passed or the reason why they ended."
   },
-  narthex_proxy_connections: { of: "proxy", kind: "gauge", meaning: "Connections that are relayed." }
+  narthex_proxy_connections: { of: "proxy", kind: "gauge", meaning: "Connections that are relayed." },
+  narthex_proxy_wakes_total: {
+    of: "proxy",
+    kind: "counter",
+    labels: { outcome: "`woken`, `timed_out`, `unreachable`, `too_many`, `refused`, `abandoned`" },
+    meaning: "Wakes that the proxy asked for, by outcome."
+  },
+  narthex_proxy_wake_seconds: {
+    of: "proxy",
+    kind: "histogram",
+    labels: { step: "`start`, `connect`" },
+    meaning: "Time of the steps of a wake: until the compute has started, and then until a session at it has begun."
+  },
+  narthex_proxy_opening_seconds: {
+    of: "proxy",
+    kind: "histogram",
+    labels: { woken: "`no`, `yes`" },
+    meaning: "Time from a client's startup packet to the first byte of its session, without and with a wake."
+  },
+  narthex_proxy_relayed_bytes_total: {
+    of: "proxy",
+    kind: "counter",
+    labels: { to: "`compute`, `client`" },
+    meaning: "Bytes of sessions, to computes and to clients."
+  },
+  narthex_proxy_allowlist_age_seconds: {
+    of: "proxy",
+    kind: "gauge",
+    meaning: "Age of the oldest allowlist in use, at the last refresh."
+  }
 }

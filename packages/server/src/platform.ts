@@ -19,7 +19,7 @@ import { ClosingServer } from "./ClosingServer.ts"
 import { layerComputes } from "./computes.ts"
 import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
 import { layerMcp, mcpPath } from "./mcp.ts"
-import { storeMetrics } from "./processMetrics.ts"
+import { processInfo, storeMetrics } from "./processMetrics.ts"
 import { layerProxy, ProxyState, processesOf } from "./proxy.ts"
 import { layerReferences, type Tokens } from "./references.ts"
 import { type Settings, urlOf } from "./settings/Settings.ts"
@@ -163,7 +163,7 @@ export const layerPlatform = (plan: Plan) => {
     })
   )
   const metrics = (own: string) => proxy.metrics(own)
-  const sample = storeMetrics(Context.get(storage, Database))
+  const sample = Effect.andThen(processInfo(region, roles), storeMetrics(Context.get(storage, Database)))
   const admin = Layer.unwrap(
     Effect.map(unready(proxy), (reason) => layerAdmin(addresses.admin, reason, metrics, sample))
   )

@@ -2,7 +2,11 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
 import type { Database } from "@narthex/postgres"
 import { Effect, Metric } from "effect"
+import { version } from "./version.ts"
 
+const info = Metric.gauge("narthex_process_info", {
+  description: "1 for the version of the process, its region and its roles."
+})
 const cpu = Metric.counter("process_cpu_seconds_total", {
   description: "CPU time of the process, of user and system.",
   incremental: true
@@ -19,6 +23,10 @@ const idle = Metric.gauge("narthex_store_connections_idle", { description: "Conn
 const waiting = Metric.gauge("narthex_store_connections_waiting", {
   description: "Statements and transactions that wait for a connection."
 })
+
+/** Tells what the process is. `region` is `null` where it serves every region. */
+export const processInfo = (region: string | null, roles: ReadonlyArray<string>): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(info, { version, region: region ?? "", roles: roles.toSorted().join(",") }), 1)
 
 /** How often Node measures, in milliseconds. Its measurements include this interval. */
 const resolution = 20
