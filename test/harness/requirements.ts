@@ -111,6 +111,7 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),
   packaged("jq", "jq", "jq"),
+  packaged("promtool", "promtool", "prometheus"),
   packaged("systemd", "systemd-analyze", "systemd"),
   packaged("zsh", "zsh", "zsh"),
   packaged("fish", "fish", "fish"),

@@ -98,7 +98,7 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
     kind: "counter",
     labels: {
       credential: "`api_key`, `session`, `none`",
-      outcome: "`accepted`, or the [code](problems.md) of the refusal"
+      outcome: "`accepted`, or the code of the refusal"
     },
     meaning: "Authenticated and refused requests, by the kind of their credential."
   },

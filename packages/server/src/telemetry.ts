@@ -16,7 +16,7 @@ const pairs = (text: string): Record<string, string> =>
   )
 
 /**
- * What all signals are of. The instance has a name that outlives a restart, and that Prometheus has for it where it
+ * The process that all signals are of. The instance has a name that outlives a restart, and that Prometheus has for it where it
  * scrapes this machine by name. `OTEL_RESOURCE_ATTRIBUTES` adds attributes, such as the environment.
  */
 const resourceOf = ({ region }: Pick<Settings, "region">, { admin }: Pick<Addresses, "admin">) => ({

@@ -23,7 +23,7 @@ const values = (id: string) =>
   )
 
 describe("the metrics of operations", () => {
-  it.effect("what is due is measured every 15 seconds, with the age of the oldest, and is 0 when all is done", () =>
+  it.effect("the queue is measured every 15 seconds, with the age of the oldest, and is 0 when all is done", () =>
     Effect.gen(function* () {
       const project = yield* readyProject
       yield* Layer.build(layerMeasureBacklog)

@@ -54,7 +54,7 @@ export const operationQueuesContract = contract<OperationStore | Transaction>("O
       yield* clean(...made)
     }))
 
-  it("what is due is counted by class and region, with the instant since when the oldest is due", () =>
+  it("due operations are counted by class and region, with the instant since when the oldest is due", () =>
     Effect.gen(function* () {
       const store = yield* OperationStore
       const here = RegionId.make("backlog")

@@ -1,5 +1,5 @@
 /**
- * What operators measure of a proxy, in addition to the events of `AuditTrail`: wakes, how long clients wait for a session,
+ * Measurements of a proxy for operators, in addition to the events of `AuditTrail`: wakes, how long clients wait for a session,
  * relayed bytes, and the age of allowlists. Labels have few fixed values, which bounds the number of series.
  */
 import { type Context, Metric } from "effect"

@@ -107,7 +107,7 @@ export class OperationStore extends Context.Service<
       which?: Unfinished
     ) => Effect.Effect<ReadonlyArray<StoredOperation>, StorageError>
     /**
-     * What is due by class, in a region or in all (`null`): operations that a claim without limits would get. An operation
+     * The due operations by class, in a region or in all (`null`): those that a claim without limits would get. An operation
      * is due since its creation, its `retry_at` or the end of its lease, whichever is the latest. A class in which nothing is
      * due is left out. An adapter may stop counting at 10,000 operations.
      */
