@@ -3,7 +3,7 @@
  * that proxy on behalf of the agent's address, so the project's allowlist holds for agents as for everybody.
  */
 import { NarthexClient } from "@narthex/api"
-import { DirectApi, originOf } from "@narthex/http"
+import { DirectApi, inOwnForm, originOf } from "@narthex/http"
 import { layerHttp } from "@narthex/mcp"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpClient, type HttpServerRequest } from "effect/http"
@@ -52,6 +52,7 @@ export const layerMcp = ({ addresses, settings }: Place, token: Tokens["console"
           const { address } = originOf(request, rules)
           return { address, headers: reporting(token, address) }
         },
+        ofProtocol: inOwnForm,
         dial: (address) => ({
           // The peer is this process, so its certificate needs no proof.
           verifies: false,
