@@ -67,9 +67,9 @@ const OwnApi = Context.Reference<HttpClient.HttpClient | undefined>("@narthex/se
   defaultValue: () => undefined
 })
 
-/** Whether agents have a door here: connections to databases are made by the proxy of the same process. */
+/** Whether agents have a door: it needs a proxy that takes the word of the API for an agent's address (docs/design/mcp.md M17). */
 const servesMcp = ({ roles, settings }: Plan) =>
-  roles.includes("api") && roles.includes("proxy") && processesOf(settings) === 1
+  settings.mcp_proxy !== null || (roles.includes("api") && roles.includes("proxy") && processesOf(settings) === 1)
 
 const layerConsole = (plan: Plan, tokens: Tokens, api_url: string) =>
   Layer.unwrap(
