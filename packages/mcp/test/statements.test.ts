@@ -1,4 +1,4 @@
-/** Statements of agents through a proxy and at a real Postgres (docs/design/mcp.md M9, M17). */
+/** Statements of agents through a proxy and at a real Postgres (docs/design/mcp.md M9, M13, M17). */
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { Cluster } from "../../proxy/test/support/Cluster.ts"
