@@ -97,10 +97,10 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
     of: "requests",
     kind: "counter",
     labels: {
-      credential: "`api_key`, `session`, `none`",
+      credential: "`api_key`, or `session` for any other",
       outcome: "`accepted`, or the code of the refusal"
     },
-    meaning: "Authenticated and refused requests, by the kind of their credential."
+    meaning: "Requests with a credential, by its kind and outcome."
   },
   narthex_operations_running: {
     of: "operations",

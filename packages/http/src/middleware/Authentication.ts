@@ -60,7 +60,7 @@ const presented = (sessions: Sessions["Service"]) => {
 }
 
 /** The kinds of credentials, as labels of a metric. */
-type Kind = "api_key" | "session" | "none"
+type Kind = "api_key" | "session"
 
 /** Counts what became of a credential. Kinds and codes are few, so a metric of each is kept. */
 const countingOutcomes = Effect.map(Effect.context<never>(), (context) => {
@@ -71,7 +71,7 @@ const countingOutcomes = Effect.map(Effect.context<never>(), (context) => {
     const counter =
       known ??
       Metric.counter("narthex_authentications_total", {
-        description: "Authenticated and refused requests, by the kind of their credential.",
+        description: "Requests with a credential, by its kind and outcome.",
         incremental: true,
         attributes: { credential, outcome }
       })
@@ -104,10 +104,9 @@ export const layerAuthentication = Layer.effect(
       (kind: Kind) =>
       ({ code }: { readonly code: ProblemCode }) =>
         Effect.sync(() => count(kind, code))
-    const without = Effect.tapError(sent, refused("none"))
     return Authentication.of({
       bearer: (handler) =>
-        Effect.flatMap(without, (token) => {
+        Effect.flatMap(sent, (token) => {
           const kind = kindOf(Redacted.value(token))
           const known = Effect.tapError(problems(callerOf(token)), refused(kind))
           return Effect.flatMap(Effect.tap(known, begin), (caller) => {
