@@ -24,8 +24,7 @@ export const metricsPage = (): string =>
     "",
     "`/metrics` on the admin port of every process has its metrics in the format of Prometheus, without a credential. A metric is",
     "there once the part that updates it runs. A histogram has the series `_bucket`, `_sum` and `_count`. Names and labels are an",
-    `interface. ${pageLink("operating/event-streams", "What to alert on", "metrics")} has thresholds, and ${pageLink("operating/serving", "Monitoring", "monitoring")} the other`,
-    "paths of the port.",
+    `interface. ${pageLink("operating/monitoring", "Monitoring")} has alerts, a dashboard, and how to read the metrics of several instances.`,
     "",
     ...parts.flatMap(([part, title]) => [
       `## ${title}`,

@@ -54,13 +54,13 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the admin port", (it
         const client = new StreamClient("/v1/events", token, "")
         const lost = new StreamClient("/v1/events", token, "not an id")
         const over = [client.follow(port), lost.follow(port)]
-        yield* shows("events_streams", (value) => value === 2)
+        yield* shows("narthex_events_streams", (value) => value === 2)
         yield* commit(org, null, [1, 2, 3])
-        yield* shows("events_delivered_total", (value) => value === 6)
-        yield* shows("events_gap_total", (value) => value === 1)
-        yield* shows("events_listen_up", (value) => value === 1)
-        yield* shows("events_sequence_seconds_count", (value) => value > 0)
-        yield* shows("events_outbox_depth", (value) => value === 0)
+        yield* shows("narthex_events_delivered_total", (value) => value === 6)
+        yield* shows("narthex_events_gap_total", (value) => value === 1)
+        yield* shows("narthex_events_listen_up", (value) => value === 1)
+        yield* shows("narthex_events_sequence_seconds_count", (value) => value > 0)
+        yield* shows("narthex_events_outbox_depth", (value) => value === 0)
 
         // No ids are given while the head is held: the outbox fills up, and another session is sequencing.
         const { transaction } = yield* Database
@@ -84,14 +84,14 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the admin port", (it
           const writer = new MovableClock()
           writer.stand(Math.floor(row?.now ?? 0) - 3_600_000)
           yield* Effect.provideService(commit(org, null, [4]), Clock.Clock, writer)
-          yield* shows("events_outbox_depth", (value) => value === 1)
-          yield* shows("events_outbox_oldest_seconds", (value) => value < 3_600)
+          yield* shows("narthex_events_outbox_depth", (value) => value === 1)
+          yield* shows("narthex_events_outbox_oldest_seconds", (value) => value < 3_600)
           yield* query("test", "update narthex.event_outbox set written_at = written_at - interval '2 hours'")
-          yield* shows("events_outbox_oldest_seconds", (value) => value >= 7_200 && value < 10_800)
-          yield* shows("events_sequence_busy_total", (value) => value > 0)
+          yield* shows("narthex_events_outbox_oldest_seconds", (value) => value >= 7_200 && value < 10_800)
+          yield* shows("narthex_events_sequence_busy_total", (value) => value > 0)
         }).pipe(Effect.ensuring(Deferred.succeed(release, undefined)))
         yield* Fiber.join(holder)
-        yield* shows("events_outbox_depth", (value) => value === 0)
+        yield* shows("narthex_events_outbox_depth", (value) => value === 0)
 
         // Notifications that never come: the head moves without one.
         yield* query("test", "alter function narthex.event_sequence(int) rename to event_sequence_telling")
@@ -103,11 +103,11 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the admin port", (it
                return 0;
              end $$`
         )
-        yield* shows("events_listen_up", (value) => value === 0)
+        yield* shows("narthex_events_listen_up", (value) => value === 0)
 
         for (const it of [client, lost]) it.drop()
         yield* Effect.promise(() => within("the end of both streams", Promise.all(over)))
-        yield* shows("events_stream_closed_total", (value) => value === 2)
+        yield* shows("narthex_events_stream_closed_total", (value) => value === 2)
         const values = yield* scraped
         assert.deepStrictEqual(
           names.filter((name) => !values.has(name)),

@@ -118,6 +118,7 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),
   packaged("jq", "jq", "jq"),
+  packaged("promtool", "promtool", "prometheus"),
   packaged("systemd", "systemd-analyze", "systemd"),
   {
     name: "helm",

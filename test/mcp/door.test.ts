@@ -1,5 +1,5 @@
 /**
- * The door `/mcp`: testers of other people against it, and what it refuses: docs/design/mcp.md M17 to M20.
+ * The door `/mcp`: testers of other people against it, and what it refuses: docs/design/mcp.md M12, M13, M17 to M22.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -10,7 +10,7 @@ import { dirname, join } from "node:path"
 import { text } from "node:stream/consumers"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { until, within } from "../harness/eventually.ts"
-import { Agents } from "./support/Agents.ts"
+import { type Agent, Agents } from "./support/Agents.ts"
 
 /** Milliseconds. Each wait has a shorter limit and names what it waited for. */
 const hangGuard = 300_000
@@ -120,15 +120,43 @@ describe("the door /mcp", { timeout: hangGuard }, () => {
     assert.include(await asked("tools/call", "--tool-name", "list_projects"), "shop")
   })
 
-  it("without a key, with a wrong one and with a person's session every request is 401", async () => {
-    const { whoami } = agents.owner.auth
-    assert.strictEqual((await whoami()).kind, "session")
-    for (const authorization of ["", "Basic YTpi", "Bearer nsk_wrong"]) {
-      const { body, headers, status } = await post(initialize, { authorization })
-      assert.strictEqual(status, 401, authorization)
-      assert.match(String(headers["www-authenticate"]), /^Bearer /)
-      assert.include(["unauthenticated", "invalid_token"], JSON.parse(body).code)
+  it("every request of every method is 401 without a key, with a wrong one and with a person's session", async () => {
+    assert.strictEqual((await agents.owner.auth.whoami()).kind, "session")
+    const session = String((await post(initialize)).headers["mcp-session-id"])
+    const requests = [
+      initialize,
+      { jsonrpc: "2.0", id: 2, method: "tools/list" },
+      { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "list_projects", arguments: {} } }
+    ]
+    for (const authorization of ["", "Basic YTpi", "Bearer nsk_wrong", `Bearer ${agents.session}`]) {
+      const given = { authorization, "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" }
+      const answers = [
+        ...(await Promise.all(requests.map((request) => post(request, given)))),
+        await post(undefined, given, "DELETE"),
+        await post(undefined, given, "GET")
+      ]
+      for (const { body, headers, status } of answers) {
+        assert.strictEqual(status, 401, authorization)
+        assert.match(String(headers["www-authenticate"]), /^Bearer realm="narthex"/)
+        assert.include(["unauthenticated", "invalid_token"], JSON.parse(body).code)
+      }
     }
+    const list = { "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" }
+    assert.strictEqual((await post(requests[1], list)).status, 200, "and the session of the key goes on")
+  })
+
+  it("keys of every capability may list the tools", async () => {
+    for (const capability of ["agent", "read", "read_write"] as const) {
+      const agent = await agents.http(await agents.key(`a ${capability} key`, capability))
+      assert.isNotEmpty((await agent.client.listTools()).tools, capability)
+    }
+  })
+
+  it("there is no metadata of OAuth, and no challenge leads to one", async () => {
+    for (const path of ["oauth-protected-resource", "oauth-protected-resource/mcp", "oauth-authorization-server"])
+      assert.strictEqual((await fetch(`${agents.api}/.well-known/${path}`)).status, 404, path)
+    const { headers } = await post(initialize, { authorization: "" })
+    assert.notInclude(String(headers["www-authenticate"]), "resource_metadata")
   })
 
   it("a foreign Host and a foreign Origin are 403, and this server's own are not", async () => {
@@ -171,17 +199,32 @@ describe("the door /mcp", { timeout: hangGuard }, () => {
     assert.strictEqual((await post(initialize, { authorization })).status, 401)
   })
 
+  const main = { project: "shop", branch: "main" }
+
+  /** How many statements that sleep this agent sees: those of its own key, because other keys have other roles. */
+  const sleeping = async (watcher: Agent) => {
+    const sql =
+      "SELECT count(*)::int FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(29%' AND pid <> pg_backend_pid()"
+    const { rows } = await watcher.asked<{ rows: ReadonlyArray<ReadonlyArray<unknown>> }>("run_sql", { ...main, sql })
+    return rows[0]?.[0]
+  }
+
+  it("the revocation of a key ends the statement that it runs", async () => {
+    const own = await agents.key("revoked")
+    const [agent, watcher] = [await agents.http(own), await agents.http(own)]
+    const running = agent.call("run_sql", { ...main, sql: "SELECT pg_sleep(29)" })
+    await until("the statement to run", async () => (await sleeping(watcher)) === 1)
+    const { api_keys } = await agents.owner.apiKeys.list({})
+    await agents.owner.apiKeys.revoke({ api_key_id: api_keys.find(({ name }) => name === "revoked")?.id ?? "" })
+    const told = await within("the statement to end", running)
+    // At its own end the statement would have succeeded, and at its limit the rule would be another.
+    assert.match(told.text, /Refused by rule (?:57P01|no_connection)/)
+  })
+
   it("an agent that leaves cancels its statement", async () => {
     const agent = await agents.http(secret)
     // With the same key, so with the same role: other roles do not see what it runs.
     const watcher = await agents.http(secret)
-    const main = { project: "shop", branch: "main" }
-    const running = async () => {
-      const sql =
-        "SELECT count(*)::int FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(29%' AND pid <> pg_backend_pid()"
-      const { rows } = await watcher.asked<{ rows: ReadonlyArray<ReadonlyArray<unknown>> }>("run_sql", { ...main, sql })
-      return rows[0]?.[0]
-    }
     await agent.asked("run_sql", { ...main, sql: "SELECT 1" })
     const leaving = new AbortController()
     const call = agent.client.callTool(
@@ -189,9 +232,9 @@ describe("the door /mcp", { timeout: hangGuard }, () => {
       { signal: leaving.signal }
     )
     call.catch(() => undefined)
-    await until("the statement to run", async () => (await running()) !== 0)
+    await until("the statement to run", async () => (await sleeping(watcher)) !== 0)
     leaving.abort()
-    await until("the statement to end", async () => (await running()) === 0, { limit: 15_000 })
+    await until("the statement to end", async () => (await sleeping(watcher)) === 0, { limit: 15_000 })
   })
 
   it("the project's allowlist holds for the agent's address", async () => {

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
+import { version } from "../../packages/server/src/version.ts"
 import { eventually } from "../harness/eventually.ts"
 import { metricsWithoutEntry } from "../support/metricsWithoutEntry.ts"
 import { ask } from "./support/ask.ts"
@@ -27,17 +28,18 @@ layer(Serving.layer, { excludeTestServices: true })("the metrics of a process", 
       })
 
       const first = yield* scrape
+      assert.strictEqual(first(`narthex_process_info{version="${version}",region="local",roles="api"}`), 1)
       assert.isAbove(first("process_cpu_seconds_total"), 0)
       assert.isAbove(first("process_resident_memory_bytes"), 10_000_000)
       // The clock of the process and this one may differ by the rounding of either.
       assert.isAtLeast(first("process_start_time_seconds"), begun - 1)
       assert.isAtMost(first("process_start_time_seconds"), Date.now() / 1_000 + 1)
       for (const quantile of ["0.5", "0.99", "1"])
-        assert.isAtLeast(first(`nodejs_eventloop_delay_seconds{quantile="${quantile}"}`), 0)
-      assert.strictEqual(first("store_connections"), 20)
+        assert.isAtLeast(first(`narthex_event_loop_delay_seconds{quantile="${quantile}"}`), 0)
+      assert.strictEqual(first("narthex_store_connections"), 20)
       yield* eventually(
         "no statement to wait for a connection",
-        Effect.map(scrape, (now) => now("store_connections_waiting") === 0)
+        Effect.map(scrape, (now) => now("narthex_store_connections_waiting") === 0)
       )
       assert.isAtMost((yield* scrape)("process_start_time_seconds"), first("process_start_time_seconds"))
       assert.isAbove((yield* scrape)("process_cpu_seconds_total"), first("process_cpu_seconds_total"))
@@ -54,7 +56,10 @@ layer(Serving.layer, { excludeTestServices: true })("the metrics of a process", 
       assert.lengthOf(calls, 25)
       yield* eventually(
         "statements to wait for a connection",
-        Effect.map(scrape, (now) => now("store_connections_idle") === 0 && now("store_connections_waiting") > 0)
+        Effect.map(
+          scrape,
+          (now) => now("narthex_store_connections_idle") === 0 && now("narthex_store_connections_waiting") > 0
+        )
       )
     }).pipe(Effect.scoped)
   )

@@ -1,5 +1,6 @@
 /** Telemetry: what an OpenTelemetry collector gets, what it must never get, and that the platform works without it. */
 import { createServer } from "node:http"
+import { hostname } from "node:os"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../harness/eventually.ts"
@@ -42,7 +43,8 @@ const instance = (collected: string) =>
     const telemetry = {
       NARTHEX_REGION: "local",
       OTEL_EXPORTER_OTLP_ENDPOINT: collected,
-      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${credential}`
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${credential}`,
+      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=staging,service.namespace=shop"
     }
     const program = yield* Program.start("server", ["--roles", "api"], { ...environment, ...telemetry })
     return { program, url: program.address("api") }
@@ -85,6 +87,10 @@ layer(Serving.layer, { excludeTestServices: true })("telemetry", (it) => {
             assert.strictEqual(one.authorization, credential)
             assert.deepStrictEqual([...new Set(resources(one, "service.name"))], ["narthex"])
             assert.deepStrictEqual([...new Set(resources(one, "region"))], ["local"])
+            assert.deepStrictEqual([...new Set(resources(one, "deployment.environment.name"))], ["staging"])
+            assert.deepStrictEqual([...new Set(resources(one, "service.namespace"))], ["shop"])
+            const id = `${hostname()}:${new URL(program.address("admin")).port}`
+            assert.deepStrictEqual([...new Set(resources(one, "service.instance.id"))], [id])
           }
         }
         const traces = of("/v1/traces")

@@ -88,6 +88,7 @@ export const runners = {
     isPage("docs/operating/event-streams.md"),
     speaks("nginx", "caddyfile")
   ),
+  "test/serving/monitoring.test.ts": both(isPage("docs/operating/monitoring.md"), speaks("yaml")),
   "test/failover/failover.long.ts": both(isPage("docs/operating/failover.md"), speaks("haproxy")),
   "examples/foreignClient.test.ts": generating
 } satisfies Readonly<Record<string, Runs>>

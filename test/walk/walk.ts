@@ -147,7 +147,7 @@ export const walk = (readme: string, stage: Stage): ReadonlyArray<Step> => {
       async ({ text }) => {
         tail = stage.openTerminal().begin("narthex events tail", stage.typed(text))
         await until("the third terminal to follow the events", async () =>
-          /^events_streams(\{.*\})? 1$/m.test(await stage.metrics())
+          /^narthex_events_streams(\{.*\})? 1$/m.test(await stage.metrics())
         )
         const id = await makeAndWatch("second", tail)
         assert.deepEqual(happened(tail, id), wholeStory)

@@ -14,6 +14,7 @@ import { OperationCancels } from "./runner/OperationCancels.ts"
 import { OperationRunner } from "./runner/OperationRunner.ts"
 import { Reconciler } from "./runner/Reconciler.ts"
 import { RoleReconciler } from "./runner/RoleReconciler.ts"
+import { layerMeasureBacklog } from "./runner/runnerMetrics.ts"
 import { Authentication } from "./services/access/Authentication.ts"
 import { Authorization } from "./services/access/Authorization.ts"
 import { layerStreamAuthority } from "./services/access/streamAuthority.ts"
@@ -109,5 +110,6 @@ export const layerRunner = Layer.mergeAll(
   RoleReconciler.layerLoop,
   DiskMeasurement.layerLoop,
   layerAnnounceRunner,
+  layerMeasureBacklog,
   layerPurging
 )

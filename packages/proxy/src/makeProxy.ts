@@ -18,6 +18,7 @@ import { cancelHere } from "./opening/cancel.ts"
 import type { SharedState } from "./opening/SharedState.ts"
 import { makeTls, type UnusableCertificate } from "./opening/Tls.ts"
 import { AuditTrail, countIn } from "./outcomes/AuditTrail.ts"
+import { ProxyMetrics } from "./outcomes/ProxyMetrics.ts"
 import { cuts, restarting } from "./outcomes/Refusal.ts"
 import {
   defaultProxySettings,
@@ -69,7 +70,8 @@ export const makeProxy = (
     const context = yield* Effect.context()
     const { cancel } = yield* ControlPlane
     const limiter = new ConnectionLimiter({ ...defaultConnectionLimits, ...config.limits }, monotonic)
-    const allowlists = yield* makeAllowlistCache({ refresh, max_stale })
+    const metrics = new ProxyMetrics(context)
+    const allowlists = yield* makeAllowlistCache({ refresh, max_stale }, metrics)
     const shared: SharedState = {
       domain: config.domain,
       region: config.region,
@@ -77,7 +79,7 @@ export const makeProxy = (
       trusted,
       allowlists,
       endpoints: yield* makeEndpointCache(refresh, monotonic),
-      computes: yield* makeComputes(allowlists, monotonic),
+      computes: yield* makeComputes(allowlists, monotonic, metrics),
       activity: yield* makeActivityReports(proxy_id, monotonic),
       cancelKeys: new CancelKeys(),
       cancelElsewhere: cancel,
@@ -86,6 +88,7 @@ export const makeProxy = (
       limiter,
       decoySecret: decoySecretOf(config),
       audit: new AuditTrail(context),
+      metrics,
       refusals: yield* makeRefusalReports(proxy_id, monotonic),
       connections: new Connections(),
       deadlines: yield* makeDeadlines(handshakeLimit),

@@ -1,23 +1,25 @@
 /**
- * The door of agents, `/mcp` (docs/design/mcp.md), where the proxy runs in the process of the API. Statements go through
- * that proxy on behalf of the agent's address, so the project's allowlist holds for agents as for everybody.
+ * The door of agents, `/mcp` (docs/design/mcp.md). Statements go through the proxy of the process of the API, or through
+ * another one that trusts it, on behalf of the agent's address: the project's allowlist holds for agents as for all clients.
  */
+import { connect } from "node:net"
 import { NarthexClient } from "@narthex/api"
-import { DirectApi, originOf } from "@narthex/http"
-import { layerHttp } from "@narthex/mcp"
+import { DirectApi, inOwnForm, originOf } from "@narthex/http"
+import { type Dial, layerHttp } from "@narthex/mcp"
+import { proxyHeaderOf } from "@narthex/proxy"
 import { Effect, Layer, Redacted } from "effect"
 import { HttpClient, type HttpServerRequest } from "effect/http"
 import { type Addresses, hostPort } from "./addresses.ts"
 import type { ProxyState } from "./proxy.ts"
 import type { Tokens } from "./references.ts"
-import type { Settings } from "./settings/Settings.ts"
+import type { Listener, Settings } from "./settings/Settings.ts"
 import { version } from "./version.ts"
 
 /** The path of the door, on the listener of the API. */
 export const mcpPath = "/mcp"
 
 interface Place {
-  readonly settings: Pick<Settings, "trusted_hops">
+  readonly settings: Pick<Settings, "mcp_proxy" | "trusted_hops">
   readonly addresses: Pick<Addresses, "api">
 }
 
@@ -52,16 +54,31 @@ export const layerMcp = ({ addresses, settings }: Place, token: Tokens["console"
           const { address } = originOf(request, rules)
           return { address, headers: reporting(token, address) }
         },
-        dial: (address) => ({
-          // The peer is this process, so its certificate needs no proof.
-          verifies: false,
-          socket: () => connectTo(proxy, address ?? unknownClient)
-        })
+        ofProtocol: inOwnForm,
+        dial: (address) => {
+          const client = address ?? unknownClient
+          return settings.mcp_proxy === null ? within(proxy, client) : onBehalfOf(client, settings.mcp_proxy)
+        }
       })
     })
   )
 
-const connectTo = ({ connect }: ProxyState, client: string) => {
-  if (connect === undefined) throw new Error("The proxy of this process has not started.")
-  return connect(client)
-}
+/** Through the proxy of this process. Its certificate needs no proof. */
+const within = (proxy: ProxyState, client: string): Dial => ({
+  verifies: false,
+  socket: () => {
+    if (proxy.connect === undefined) throw new Error("The proxy of this process has not started.")
+    return proxy.connect(client)
+  }
+})
+
+/** Through a proxy that trusts this machine. Its certificate is for the host of the connection string. */
+export const onBehalfOf = (client: string, { host, port }: Listener): Dial => ({
+  verifies: true,
+  socket: () => {
+    const socket = connect({ host, port, noDelay: true })
+    const header = proxyHeaderOf(client) ?? proxyHeaderOf(unknownClient)
+    if (header !== undefined) socket.write(header)
+    return socket
+  }
+})

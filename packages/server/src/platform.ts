@@ -19,7 +19,7 @@ import { ClosingServer } from "./ClosingServer.ts"
 import { layerComputes } from "./computes.ts"
 import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
 import { layerMcp, mcpPath } from "./mcp.ts"
-import { storeMetrics } from "./processMetrics.ts"
+import { processInfo, storeMetrics } from "./processMetrics.ts"
 import { layerProxy, ProxyState, processesOf } from "./proxy.ts"
 import { layerReferences, type Tokens } from "./references.ts"
 import { type Settings, urlOf } from "./settings/Settings.ts"
@@ -67,9 +67,9 @@ const OwnApi = Context.Reference<HttpClient.HttpClient | undefined>("@narthex/se
   defaultValue: () => undefined
 })
 
-/** Whether agents have a door here: connections to databases are made by the proxy of the same process. */
+/** Whether agents have a door: it needs a proxy that takes the word of the API for an agent's address (docs/design/mcp.md M17). */
 const servesMcp = ({ roles, settings }: Plan) =>
-  roles.includes("api") && roles.includes("proxy") && processesOf(settings) === 1
+  settings.mcp_proxy !== null || (roles.includes("api") && roles.includes("proxy") && processesOf(settings) === 1)
 
 const layerConsole = (plan: Plan, tokens: Tokens, api_url: string) =>
   Layer.unwrap(
@@ -163,7 +163,7 @@ export const layerPlatform = (plan: Plan) => {
     })
   )
   const metrics = (own: string) => proxy.metrics(own)
-  const sample = storeMetrics(Context.get(storage, Database))
+  const sample = Effect.andThen(processInfo(region, roles), storeMetrics(Context.get(storage, Database)))
   const admin = Layer.unwrap(
     Effect.map(unready(proxy), (reason) => layerAdmin(addresses.admin, reason, metrics, sample))
   )

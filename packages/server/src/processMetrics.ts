@@ -2,23 +2,31 @@
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
 import type { Database } from "@narthex/postgres"
 import { Effect, Metric } from "effect"
+import { version } from "./version.ts"
 
+const info = Metric.gauge("narthex_process_info", {
+  description: "1 for the version of the process, its region and its roles."
+})
 const cpu = Metric.counter("process_cpu_seconds_total", {
   description: "CPU time of the process, of user and system.",
   incremental: true
 })
 const memory = Metric.gauge("process_resident_memory_bytes", { description: "Memory of the process in RAM." })
 const start = Metric.gauge("process_start_time_seconds", { description: "When the process began, in Unix time." })
-const delay = Metric.gauge("nodejs_eventloop_delay_seconds", {
+const delay = Metric.gauge("narthex_event_loop_delay_seconds", {
   description: "How late the event loop was since the last scrape, by quantile."
 })
-const total = Metric.gauge("store_connections", {
+const total = Metric.gauge("narthex_store_connections", {
   description: "Connections that the process may open for statements and transactions on the store."
 })
-const idle = Metric.gauge("store_connections_idle", { description: "Connections of these that have no work." })
-const waiting = Metric.gauge("store_connections_waiting", {
+const idle = Metric.gauge("narthex_store_connections_idle", { description: "Connections of these that have no work." })
+const waiting = Metric.gauge("narthex_store_connections_waiting", {
   description: "Statements and transactions that wait for a connection."
 })
+
+/** Tells what the process is. `region` is `null` where it serves every region. */
+export const processInfo = (region: string | null, roles: ReadonlyArray<string>): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(info, { version, region: region ?? "", roles: roles.toSorted().join(",") }), 1)
 
 /** How often Node measures, in milliseconds. Its measurements include this interval. */
 const resolution = 20

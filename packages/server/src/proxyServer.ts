@@ -11,6 +11,7 @@ import { hostPort } from "./addresses.ts"
 import { layerAdmin, type Unready } from "./admin.ts"
 import { controlPlaneAnswers, watchControlPlane } from "./controlPlaneAnswers.ts"
 import { checkListeners, listenersOf } from "./listeners.ts"
+import { processInfo } from "./processMetrics.ts"
 import { layerProxy, ProxyState } from "./proxy.ts"
 import { endsWithParent } from "./proxyProcesses.ts"
 import { CannotStart, program, runProcess, withSettings } from "./run.ts"
@@ -34,7 +35,8 @@ const main = withSettings(false, (settings, addresses) =>
       layerAdmin(
         addresses.admin,
         Effect.suspend(() => unready),
-        (own) => proxy.metrics(own)
+        (own) => proxy.metrics(own),
+        processInfo(settings.region, ["proxy"])
       )
     )
     yield* controlPlaneAnswers(url, token)

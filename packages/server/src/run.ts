@@ -26,8 +26,8 @@ const sayStopped = (exit: Exit.Exit<unknown, unknown>) =>
   Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause) ? say("\nStopped.") : Effect.void
 
 /** Starts the roles, announces them, and runs until it is interrupted. */
-export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) =>
-  withSettings(standalone, (settings, addresses) =>
+export const servePlatform = (settings: Settings, addresses: Addresses, wanted: ReadonlyArray<Role>) =>
+  Effect.scoped(
     Effect.gen(function* () {
       const roles = rolesOf(settings, wanted)
       if (terminal) yield* Effect.addFinalizer(sayStopped) // the first finalizer runs last
@@ -66,7 +66,7 @@ export const withSettings = <A, E>(
     const settings = yield* loadSettings({ standalone, terminal })
     const addresses = yield* settleAddresses(settings)
     return yield* Effect.scoped(work(settings, addresses)).pipe(
-      Effect.provide(Layer.provideMerge(layerTelemetry(settings), layerLogging(settings)))
+      Effect.provide(Layer.provideMerge(layerTelemetry(settings, addresses), layerLogging(settings)))
     )
   })
 

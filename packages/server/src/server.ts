@@ -15,13 +15,13 @@ const roles = Flag.String("roles").pipe(
   Flag.withDescription("Which parts this instance runs: api, runner, console")
 )
 
-const main = withSettings(false, (settings) => {
+const main = withSettings(false, (settings, addresses) => {
   const start = Effect.fnUntraced(function* ({ roles: wanted }: { readonly roles: string }) {
     const names = wanted.split(",").map((name) => name.trim())
     const unknown = names.find((name) => !isRole(name))
     if (unknown !== undefined)
       return yield* new CannotStart({ reason: `--roles: "${unknown}" is not a role. Roles are ${known.join(", ")}.` })
-    return yield* servePlatform(names.filter(isRole), false)
+    return yield* servePlatform(settings, addresses, names.filter(isRole))
   })
   const serve = Command.make("narthex-server", { roles }, start).pipe(
     Command.withDescription("Serve the control plane, or run an operator command against its store"),

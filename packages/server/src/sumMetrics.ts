@@ -1,6 +1,6 @@
 /**
  * Sums of metrics in the text format of Prometheus: counters, gauges and histograms of several processes as of one.
- * Instants and delays are not added: the greatest is kept.
+ * Instants, ages and delays are not added: the greatest is kept.
  */
 
 interface Family {
@@ -37,8 +37,13 @@ const textOf = (all: Iterable<Family>) =>
     .map((line) => `${line}\n`)
     .join("")
 
-/** Metrics of which a sum means nothing. */
-const greatest: ReadonlySet<string> = new Set(["nodejs_eventloop_delay_seconds", "process_start_time_seconds"])
+/** Metrics whose sum means nothing. */
+const greatest: ReadonlySet<string> = new Set([
+  "narthex_event_loop_delay_seconds",
+  "narthex_process_info",
+  "narthex_proxy_allowlist_age_seconds",
+  "process_start_time_seconds"
+])
 
 /** One text in which each sample is the sum of those with its name and labels, or the greatest of them. */
 export const sumMetrics = (texts: ReadonlyArray<string>): string => {

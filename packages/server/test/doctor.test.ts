@@ -1,4 +1,4 @@
-/** The examination finds each planted mistake, and says what to do (docs/design/settings.md S17). */
+/** The examination finds each planted mistake, and says what to do (docs/design/settings.md S18). */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"

@@ -25,6 +25,17 @@ describe("the catalog of metrics", () => {
     )
   })
 
+  it("every name has the prefix of the platform, or is one that the processes of all programs have", () => {
+    const foreign = Object.keys(metricCatalog).filter((name) => !/^narthex_|^process_/.test(name))
+    assert.deepStrictEqual(foreign, [])
+  })
+
+  it("counters alone end in `_total`, histograms in their unit", () => {
+    const ending = { counter: /_total$/, gauge: /(?<!_total)$/, histogram: /_(?:seconds|bytes)$/ }
+    const odd = Object.entries(metricCatalog).filter(([name, { kind }]) => !ending[kind].test(name))
+    assert.deepStrictEqual(odd, [])
+  })
+
   it("every definition of a metric in the code is read by this test", () => {
     const definitions = globSync("packages/*/src/**/*.ts", { cwd: root }).flatMap((file) => [
       ...read(file).matchAll(/Metric\.(?:counter|gauge|histogram|frequency|summary|timer)\((?!name,)/g)

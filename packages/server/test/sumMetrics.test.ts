@@ -23,7 +23,7 @@ describe("sums of metrics", () => {
 
   it("the greatest of the starts and the delays of several processes is kept", () => {
     const of = (value: number) =>
-      `# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds ${value}\n# TYPE nodejs_eventloop_delay_seconds gauge\nnodejs_eventloop_delay_seconds{quantile="1"} ${value}\n`
+      `# TYPE process_start_time_seconds gauge\nprocess_start_time_seconds ${value}\n# TYPE narthex_event_loop_delay_seconds gauge\nnarthex_event_loop_delay_seconds{quantile="1"} ${value}\n`
     assert.strictEqual(sumMetrics([of(2), of(5), of(3)]), of(5))
   })
 

@@ -28,12 +28,15 @@ export class Agents {
   readonly platform: SharedPlatform
   /** A client of the API with the owner's session. */
   readonly owner: ReturnType<typeof createClient>
+  /** The access token of that session. */
+  readonly session: string
   readonly #opened: Array<Client> = []
   readonly #directory = emptyDirectory(ownAccount)
 
-  private constructor(platform: SharedPlatform, owner: ReturnType<typeof createClient>) {
+  private constructor(platform: SharedPlatform, session: string) {
     this.platform = platform
-    this.owner = owner
+    this.session = session
+    this.owner = createClient({ baseUrl: platform.ready.api, credential: session })
   }
 
   /** A person of its own, by a domain of its own. */
@@ -42,7 +45,7 @@ export class Agents {
     const { api, console: web, providers } = platform.ready
     const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, `ada@${domain}`)
     const session = await createClient({ baseUrl: api }).auth.exchange({ id_token })
-    return new Agents(platform, createClient({ baseUrl: api, credential: session.access_token }))
+    return new Agents(platform, session.access_token)
   }
 
   get api(): string {

@@ -28,7 +28,7 @@ import { actions } from "./actions.ts"
 import { afterFailure } from "./afterFailure.ts"
 import { makeClaims } from "./makeClaims.ts"
 import { RunnerPolicy } from "./RunnerPolicy.ts"
-import { recordTry } from "./runnerMetrics.ts"
+import { recordDuration, recordTry } from "./runnerMetrics.ts"
 
 export type Needs =
   | BranchRoleStore
@@ -116,7 +116,14 @@ export const makePerformer = Effect.gen(function* () {
   const finish = (operation: StoredOperation, compute: Compute | null) =>
     whileHeld(operation, (row) =>
       Effect.andThen(actions[row.action].complete(row, compute), operations.move(row, "finished", { error: null }))
-    ).pipe(Effect.tap(Option.match({ onNone: () => Effect.void, onSome: operations.hint })))
+    ).pipe(
+      Effect.tap(
+        Option.match({
+          onNone: () => Effect.void,
+          onSome: (finished) => Effect.andThen(recordDuration(finished), operations.hint(finished))
+        })
+      )
+    )
 
   const cancel = (operation: StoredOperation) =>
     whileHeld(operation, (row) => Effect.andThen(actions[row.action].giveUp(row), operations.move(row, "cancelled")))

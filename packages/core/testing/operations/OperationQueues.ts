@@ -1,12 +1,12 @@
 /** The contract of `OperationStore` about the unfinished operations of a branch: which are read, and how many. */
 import { Effect, Option } from "effect"
-import { type BranchId, EndpointId } from "../../src/Ids.ts"
-import { StoredOperation } from "../../src/records/operations/Operation.ts"
+import { type BranchId, EndpointId, RegionId } from "../../src/Ids.ts"
+import { type OperationAction, StoredOperation } from "../../src/records/operations/Operation.ts"
 import { mostUnfinished, OperationStore } from "../../src/records/operations/OperationStore.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
-import { aBranchId, anOperation, aProjectId } from "../records.ts"
+import { aBranchId, anOperation, aProjectId, at } from "../records.ts"
 
 const inserted = (branch: BranchId, rest: Partial<StoredOperation> = {}) =>
   Effect.gen(function* () {
@@ -52,6 +52,36 @@ export const operationQueuesContract = contract<OperationStore | Transaction>("O
       const made = yield* Effect.replicateEffect(inserted(branch), mostUnfinished + 5)
       assert.deepStrictEqual(yield* store.unfinished(branch), made.slice(5))
       yield* clean(...made)
+    }))
+
+  it("due operations are counted by class and region, with the instant since when the oldest is due", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const here = RegionId.make("backlog")
+      const [first, copied] = [aBranchId(), aBranchId()]
+      const of = (action: OperationAction, branch: BranchId, seconds: number, rest: Partial<StoredOperation> = {}) =>
+        inserted(branch, { region_id: here, action, created_at: at(seconds), ...rest })
+      const made = [
+        yield* of("start_compute", first, 10),
+        yield* of("suspend_compute", first, 5),
+        yield* of("start_compute", aBranchId(), 20),
+        yield* of("create_branch", copied, 0, { retry_at: at(40) }),
+        yield* of("create_branch", aBranchId(), 0, { lease_owner: "w", lease_until: at(80), fence: 1 }),
+        yield* of("delete_timeline", aBranchId(), 30, { region_id: RegionId.make("elsewhere") })
+      ]
+      const counted = (seconds: number, region: RegionId | null = here) =>
+        Effect.map(store.backlog(region, at(seconds)), (all) =>
+          Object.fromEntries(all.map(({ class: of, due, since }) => [of, { due, since }]))
+        )
+      assert.deepStrictEqual(yield* counted(30), { computes: { due: 2, since: at(10) } })
+      assert.deepStrictEqual(yield* counted(60), {
+        computes: { due: 2, since: at(10) },
+        branches: { due: 1, since: at(40) }
+      })
+      assert.deepStrictEqual((yield* counted(90))["branches"], { due: 2, since: at(40) })
+      assert.deepStrictEqual((yield* counted(60, null))["deletions"], { due: 1, since: at(30) })
+      yield* clean(...made)
+      assert.deepStrictEqual(yield* counted(90), {})
     }))
 
   it("a row is locked without waiting, and an unknown one is not found", () =>

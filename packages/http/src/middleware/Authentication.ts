@@ -10,6 +10,7 @@ import {
   NotAMemberProblem,
   OwnToken,
   PresentedToken,
+  type ProblemCode,
   ProxyAuthentication,
   RateLimitedBy,
   rateLimits,
@@ -24,7 +25,7 @@ import {
   Sessions,
   TokenSigner
 } from "@narthex/core"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Metric, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { isToken } from "../ClientAddress.ts"
 import { Limits } from "../limits/Limits.ts"
@@ -58,6 +59,29 @@ const presented = (sessions: Sessions["Service"]) => {
   )
 }
 
+/** The kinds of credentials, as labels of a metric. */
+type Kind = "api_key" | "session"
+
+/** Counts what became of a credential. Kinds and codes are few, so a metric of each is kept. */
+const countingOutcomes = Effect.map(Effect.context<never>(), (context) => {
+  const made = new Map<string, Metric.Counter<number>>()
+  return (credential: Kind, outcome: "accepted" | ProblemCode): void => {
+    const key = `${credential} ${outcome}`
+    const known = made.get(key)
+    const counter =
+      known ??
+      Metric.counter("narthex_authentications_total", {
+        description: "Requests with a credential, by its kind and outcome.",
+        incremental: true,
+        attributes: { credential, outcome }
+      })
+    if (known === undefined) made.set(key, counter)
+    counter.updateUnsafe(1, context)
+  }
+})
+
+const kindOf = (text: string): Kind => (text.startsWith("nsk_") ? "api_key" : "session")
+
 export const layerAuthentication = Layer.effect(
   Authentication,
   Effect.gen(function* () {
@@ -75,15 +99,23 @@ export const layerAuthentication = Layer.effect(
       // The last use of a key has an address.
       return Effect.flatMap(requestOrigin, ({ address }) => shared(`${text} ${address}`, authenticate(token, address)))
     }
+    const count = yield* countingOutcomes
+    const refused =
+      (kind: Kind) =>
+      ({ code }: { readonly code: ProblemCode }) =>
+        Effect.sync(() => count(kind, code))
     return Authentication.of({
       bearer: (handler) =>
-        Effect.flatMap(sent, (token) =>
-          Effect.flatMap(Effect.tap(problems(callerOf(token)), begin), (caller) =>
-            Effect.updateContext(handler, (context: Context.Context<never>) =>
+        Effect.flatMap(sent, (token) => {
+          const kind = kindOf(Redacted.value(token))
+          const known = Effect.tapError(problems(callerOf(token)), refused(kind))
+          return Effect.flatMap(Effect.tap(known, begin), (caller) => {
+            count(kind, "accepted")
+            return Effect.updateContext(handler, (context: Context.Context<never>) =>
               Context.add(Context.add(context, Principal, caller), Requester, requesterOf(caller))
             )
-          )
-        )
+          })
+        })
     })
   })
 )

@@ -22,7 +22,7 @@ export interface ListenOptions {
   readonly grace: Duration.Duration
   /** Makes the Node server. Default: plain HTTP/1.1; others are those of `node:https` and `node:http2`. */
   readonly createServer?: () => Server | Http2Server | Http2SecureServer
-  /** Further routes on the same listener, with the same conventions. Default: none. */
+  /** Further routes on the same listener, with the same conventions, but for answers `inOwnForm`. Default: none. */
   readonly routes?: Layer.Layer<never, never, DirectApi | HttpRouter.HttpRouter>
 }
 

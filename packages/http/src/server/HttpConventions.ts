@@ -16,6 +16,7 @@ import { Cause, Context, Effect, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { originOf, ServerIdentity } from "../ServerIdentity.ts"
 import { Transport } from "../transport/Transport.ts"
+import { isInOwnForm } from "./ownForm.ts"
 import { makeRequestLog } from "./RequestLog.ts"
 import { allowedMethods, routeOf } from "./routeTable.ts"
 
@@ -68,17 +69,13 @@ export const detailOf = (code: string) =>
 const challenge = (code: string) =>
   code === "unauthenticated" ? 'Bearer realm="narthex"' : 'Bearer realm="narthex", error="invalid_token"'
 
-/** Whether the body of a refusal is that of another protocol on the same listener, as JSON-RPC. */
-const isForeign = ({ body }: HttpServerResponse.HttpServerResponse) =>
-  body._tag === "Uint8Array" && body.contentType === "application/json"
-
 /** A refusal with the request id in its body and the headers of its status. */
 export const completed = (
   response: HttpServerResponse.HttpServerResponse,
   request_id: string,
   allow: ReadonlyArray<string>
 ) => {
-  if (response.status < 400 || isForeign(response)) return response
+  if (response.status < 400 || isInOwnForm(response)) return response
   const problem = problemOf(response)
   const wait = problem.retry_after_ms
   const { "content-length": _length, "content-type": _type, ...kept } = response.headers

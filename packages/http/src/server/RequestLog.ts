@@ -13,8 +13,8 @@ export const LoggedRequests = Context.Reference<LoggedRequests>("@narthex/http/s
   defaultValue: () => "none"
 })
 
-const total = Metric.counter("http_requests_total", { description: "Answered requests.", incremental: true })
-const seconds = Metric.histogram("http_request_seconds", {
+const total = Metric.counter("narthex_http_requests_total", { description: "Answered requests.", incremental: true })
+const seconds = Metric.histogram("narthex_http_request_seconds", {
   description: "Time from a request to the head of its answer.",
   boundaries: Metric.exponentialBoundaries({ start: 0.001, factor: 2, count: 14 })
 })

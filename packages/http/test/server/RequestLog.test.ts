@@ -81,7 +81,7 @@ describe("the metrics of requests", () => {
       begin()(answered({ method: "x".repeat(50), route: "other", status: 404 }))
       begin()(answered({ method: "y".repeat(50), route: "other", status: 404 }))
       const found = (yield* Metric.snapshot).map(({ attributes, id, state }) => ({ id, attributes, state }))
-      const counted = found.filter(({ id }) => id === "http_requests_total")
+      const counted = found.filter(({ id }) => id === "narthex_http_requests_total")
       assert.sameDeepMembers(
         counted.map(({ attributes, state }) => [
           attributes?.["method"],
@@ -95,7 +95,7 @@ describe("the metrics of requests", () => {
         ]
       )
       const timed = found.find(
-        ({ attributes, id }) => id === "http_request_seconds" && attributes?.["method"] === "GET"
+        ({ attributes, id }) => id === "narthex_http_request_seconds" && attributes?.["method"] === "GET"
       )
       assert.strictEqual(timed !== undefined && "sum" in timed.state ? timed.state.sum : 0, 3)
     }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))

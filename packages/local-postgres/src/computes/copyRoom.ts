@@ -44,7 +44,7 @@ export const spaceOf = (directory: string) =>
     Effect.tap(({ free }) => Metric.update(diskFree, free))
   )
 
-const diskFree = Metric.gauge("compute_disk_free_bytes", {
+const diskFree = Metric.gauge("narthex_compute_disk_free_bytes", {
   description: "Free bytes of the disk of local computes, at the last start, copy or measurement of the branches."
 })
 

@@ -27,6 +27,8 @@ export interface HttpOptions {
     readonly address: string | null
     readonly headers: Readonly<Record<string, string>>
   }
+  /** Marks an answer of the protocol: its refusals are JSON-RPC errors, and stay what they are. */
+  readonly ofProtocol: (answer: HttpServerResponse.HttpServerResponse) => HttpServerResponse.HttpServerResponse
   /** How to connect on behalf of the client with this address. */
   readonly dial: (address: string | null) => Dial
 }
@@ -92,7 +94,7 @@ const inWords = ({ api_key, capability }: Whoami): string =>
   `the key "${api_key?.name ?? ""}" (${api_key?.id ?? ""}, capability ${capability ?? ""})`
 
 const answering = (options: HttpOptions, inner: Inner) => {
-  const { client, clientOf, dial, hosts, path } = options
+  const { client, clientOf, dial, hosts, ofProtocol, path } = options
   const sessions = new HttpSessions()
   const isOwn = (host: string | undefined) => host !== undefined && hosts.includes(host.toLowerCase())
 
@@ -129,7 +131,7 @@ const answering = (options: HttpOptions, inner: Inner) => {
     if (session !== undefined && request.method === "DELETE") sessions.end(session)
     // The protocol adds the id of a session that begins when the answer is sent.
     if (session === undefined) yield* HttpEffect.appendPreResponseHandler((_, sent) => noted(id, sent))
-    return response
+    return ofProtocol(response)
   })
 
   return (request: HttpServerRequest.HttpServerRequest) =>

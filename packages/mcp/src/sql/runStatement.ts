@@ -23,11 +23,8 @@ import { Answer, refusalOf } from "./Answer.ts"
 import { Authentication } from "./authentication.ts"
 import { type Dial, open } from "./dial.ts"
 import { encodeBind } from "./encodeBind.ts"
-import { ConnectionLost, type Outcome, type SqlRefused, type Statement } from "./statement.ts"
+import { ConnectionLost, type Outcome, type SqlRefused, type Statement, StatementTimeout } from "./statement.ts"
 import type { Target } from "./Target.ts"
-
-/** Milliseconds after which Postgres ends the statement. */
-export const statementTimeout = 30_000
 
 /** A larger message of the server, which is a larger row, ends the connection. */
 const maxMessageSize = 4 * 1024 * 1024
@@ -38,13 +35,13 @@ const closeWithin = 1_000
 
 type Done = (exit: Effect.Effect<Outcome, SqlRefused | ConnectionLost>) => void
 
-const startup = ({ database, options, user }: Target) =>
+const startup = ({ database, options, user }: Target, timeout: number) =>
   encodeStartupMessage({
     user,
     database,
     options,
     application_name: "narthex mcp",
-    statement_timeout: String(statementTimeout),
+    statement_timeout: String(timeout),
     DateStyle: "ISO",
     IntervalStyle: "iso_8601"
   })
@@ -53,6 +50,7 @@ class Exchange {
   readonly #target: Target
   readonly #dial: Dial
   readonly #statement: Statement
+  readonly #timeout: number
   readonly #done: Done
   readonly #answer: Answer
   readonly #authentication: Authentication
@@ -63,10 +61,11 @@ class Exchange {
   #phase: "opening" | "running" | "over" = "opening"
   #refusal: SqlRefused | undefined
 
-  constructor(target: Target, dial: Dial, statement: Statement, done: Done) {
+  constructor(target: Target, dial: Dial, statement: Statement, timeout: number, done: Done) {
     this.#target = target
     this.#dial = dial
     this.#statement = statement
+    this.#timeout = timeout
     this.#done = done
     this.#answer = new Answer(statement)
     this.#authentication = new Authentication(target.password)
@@ -79,7 +78,7 @@ class Exchange {
       (socket) => {
         this.#socket = socket
         socket.on("data", (bytes: Uint8Array) => this.#read(bytes))
-        socket.write(startup(this.#target))
+        socket.write(startup(this.#target, this.#timeout))
       },
       (reason) => this.#fail(reason)
     )
@@ -200,8 +199,10 @@ export const runStatement = (
   dial: Dial,
   statement: Statement
 ): Effect.Effect<Outcome, SqlRefused | ConnectionLost> =>
-  Effect.callback((resume) => {
-    const exchange = new Exchange(target, dial, statement, resume)
-    exchange.begin()
-    return Effect.sync(() => exchange.abort())
-  })
+  Effect.flatMap(StatementTimeout, (timeout) =>
+    Effect.callback((resume) => {
+      const exchange = new Exchange(target, dial, statement, timeout, resume)
+      exchange.begin()
+      return Effect.sync(() => exchange.abort())
+    })
+  )

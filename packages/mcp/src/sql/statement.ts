@@ -1,5 +1,5 @@
 /** A statement, what comes of it, and why it may fail. */
-import { Schema } from "effect"
+import { Context, Schema } from "effect"
 import type { Parameter } from "./values.ts"
 
 export interface Statement {
@@ -10,6 +10,11 @@ export interface Statement {
   /** The most bytes of values in the answer. */
   readonly max_bytes: number
 }
+
+/** Milliseconds after which Postgres ends a statement. */
+export const StatementTimeout = Context.Reference<number>("@narthex/mcp/sql/StatementTimeout", {
+  defaultValue: () => 30_000
+})
 
 export interface Column {
   readonly name: string

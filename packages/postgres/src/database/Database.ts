@@ -22,11 +22,12 @@
  */
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
-import { StorageError, type TransactionRefused } from "@narthex/core"
+import { makeRecorder, StorageError, type TransactionRefused } from "@narthex/core"
 import {
   Context,
   Effect,
   Layer,
+  Metric,
   Predicate,
   Redacted,
   References,
@@ -177,8 +178,14 @@ const named = (schema: string) =>
     ? Effect.succeed(schema)
     : Effect.fail(failing("Database.layer")(new Error(`The schema must be ${formOfSchema}.`)))
 
+const waitSeconds = Metric.histogram("narthex_store_wait_seconds", {
+  description: "Time that a statement or a transaction has waited for a connection.",
+  boundaries: Metric.exponentialBoundaries({ start: 0.000_5, factor: 2, count: 16 })
+})
+
 const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], StorageError, Scope.Scope> =>
   Effect.gen(function* () {
+    const record = makeRecorder(yield* Effect.context<never>())
     const schema = yield* named(options.schema ?? defaultSchema)
     const own = inSchema(schema)
     const session = {
@@ -202,6 +209,7 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
     const { statement, transaction, use } = transacting(
       pool,
       options.maxConnections,
+      (seconds) => record(waitSeconds, seconds),
       prepare ? undefined : settingLocally(parameters)
     )
     const listener = listenUrl === "off" ? undefined : PgConnection.make({ ...session, url: listenUrl })

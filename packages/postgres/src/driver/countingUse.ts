@@ -1,4 +1,4 @@
-/** Counts the work that has a connection of a pool, and the work that waits for one or for its slot. */
+/** Counts the work that has a connection of a pool, and the work that waits for one or for its slot, and measures how long. */
 import { Effect } from "effect"
 
 export interface ConnectionUse {
@@ -10,7 +10,8 @@ export interface ConnectionUse {
   readonly waiting: number
 }
 
-export const countingUse = (total: number) => {
+/** `waited` is called with the seconds that work has waited when it has its connection. */
+export const countingUse = (total: number, waited: (seconds: number) => void) => {
   let waiting = 0
   let used = 0
 
@@ -19,13 +20,14 @@ export const countingUse = (total: number) => {
     Effect.acquireUseRelease(
       Effect.sync(() => {
         waiting += 1
-        return { lent: false }
+        return { lent: false, since: performance.now() }
       }),
       (one) =>
         work(() => {
           one.lent = true
           waiting -= 1
           used += 1
+          waited((performance.now() - one.since) / 1_000)
         }),
       (one) =>
         Effect.sync(() => {

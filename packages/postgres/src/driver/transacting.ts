@@ -32,11 +32,19 @@ const undoneByServer = (doom: Cause.Cause<unknown> | undefined): boolean =>
       (isSqlError(error) && (error.reason._tag === "DeadlockError" || error.reason._tag === "SerializationError"))
   )
 
-/** `maxConnections`: those of the pool. `onBegin` is the first statement of every transaction. */
-export const transacting = (pool: PgPool, maxConnections: number, onBegin?: string) => {
+/**
+ * `maxConnections`: those of the pool. `waited` gets the seconds that work has waited for a connection. `onBegin` is the first
+ * statement of every transaction.
+ */
+export const transacting = (
+  pool: PgPool,
+  maxConnections: number,
+  waited: (seconds: number) => void,
+  onBegin?: string
+) => {
   const here = attemptOn(pool)
   const withSlot = takingSlots(maxConnections)
-  const { borrowing, use } = countingUse(maxConnections)
+  const { borrowing, use } = countingUse(maxConnections, waited)
 
   const once: Ask = (text, params) =>
     borrowing((lent) =>

@@ -3,7 +3,7 @@
  * reader, and whether notifications arrive.
  *
  * Pitfall: taking a successful LISTEN as proof that notifications arrive. Behind a pooler LISTEN succeeds and none ever
- * comes. So `events_listen_up` also falls when the head moved without a notification.
+ * comes. So `narthex_events_listen_up` also falls when the head moved without a notification.
  */
 import { eventMetrics, makeRecorder } from "@narthex/core"
 import { Effect, Schedule } from "effect"

@@ -4,7 +4,7 @@
  * A claim is two statements. Claims of a class in a region run one after another, so that no limit is exceeded: the first statement waits
  * for that, and the second sees what the claim before it has committed. It skips rows that another transaction has locked.
  */
-import { mostUnfinished, OperationStore, pageOf, StoredOperation, writesData } from "@narthex/core"
+import { type Backlog, mostUnfinished, OperationStore, pageOf, StoredOperation, writesData } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import { lockOf } from "../database/exclusively.ts"
@@ -87,6 +87,16 @@ const claimNext = `
   )
   update narthex.operation o set lease_owner = $2, lease_until = $4, fence = given.fence from given where o.id = given.id
   returning o.*`
+
+/** Where counting stops, to bound the cost of a measurement. */
+const mostCounted = 10_000
+
+/** In region `$1`, or in all, at `$2`. An operation that is due at once has the `due_at` 1970. */
+const backlog = `select class, count(*)::int as due, min(since) as since from (
+    select h.class, greatest(o.created_at, h.due_at) as since
+    from narthex.operation_head h join narthex.operation o on o.id = h.operation_id
+    where ($1::text is null or h.region_id = $1) and h.due_at <= $2 limit ${mostCounted}
+  ) waiting group by class`
 
 /** Waits for the lock of branch `$2` before anything else of the statement. */
 const onceAlone = `(select ${lockOf("$2")} as held offset 0) as branch`
@@ -195,6 +205,14 @@ const make = Effect.gen(function* () {
           [branch, actions ?? null, endpoint_id ?? null, limit]
         ),
         (newestFirst) => newestFirst.toReversed()
+      ),
+    backlog: (region, now) =>
+      Effect.map(
+        database.query<Pick<Backlog, "class" | "due"> & { readonly since: Date }>("OperationStore.backlog", backlog, [
+          region,
+          DateTime.toDateUtc(now)
+        ]),
+        (rows) => rows.map(({ since, ...rest }) => ({ ...rest, since: DateTime.makeUnsafe(since) }))
       )
   })
 })

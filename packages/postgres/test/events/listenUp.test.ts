@@ -1,4 +1,4 @@
-/** The gauge `events_listen_up`: 1 while notifications arrive, 0 from the loss of the subscription until it is back. */
+/** The gauge `narthex_events_listen_up`: 1 while notifications arrive, 0 from the loss of the subscription until it is back. */
 import { assert, describe, layer } from "@effect/vitest"
 import { EventLog, eventMetrics } from "@narthex/core"
 import { Context, Effect, Layer, Metric, Stream } from "effect"
@@ -42,31 +42,33 @@ const counted = Layer.effect(
   })
 ).pipe(Layer.provideMerge(Layer.succeed(Looks, { done: 0 })), Layer.provideMerge(testDatabase))
 
-describe("events_listen_up", () => {
+describe("narthex_events_listen_up", () => {
   layer(Layer.provideMerge(watched, testDatabase), { excludeTestServices: true })((it) => {
-    it.effect("events_listen_up falls when the subscription is lost without traffic, and rises with its return", () =>
-      Effect.gen(function* () {
-        const { admin } = yield* PostgresServer
-        const { query } = yield* Database
-        const [here] = yield* query<{ readonly name: string }>("test", "select current_database() as name")
-        const admit = (open: boolean) => admin(`alter database ${here?.name} allow_connections ${open}`)
-        yield* shows(1)
-        for (let round = 0; round < 3; round++) {
-          // No connection is admitted, so the subscription cannot return before the test has read the gauge.
-          yield* admit(false)
-          yield* query("test", `select pg_terminate_backend(pid) ${subscriptions} and pid <> pg_backend_pid()`)
-          yield* shows(0)
-          yield* admit(true)
+    it.effect(
+      "narthex_events_listen_up falls when the subscription is lost without traffic, and rises with its return",
+      () =>
+        Effect.gen(function* () {
+          const { admin } = yield* PostgresServer
+          const { query } = yield* Database
+          const [here] = yield* query<{ readonly name: string }>("test", "select current_database() as name")
+          const admit = (open: boolean) => admin(`alter database ${here?.name} allow_connections ${open}`)
           yield* shows(1)
-        }
-      })
+          for (let round = 0; round < 3; round++) {
+            // No connection is admitted, so the subscription cannot return before the test has read the gauge.
+            yield* admit(false)
+            yield* query("test", `select pg_terminate_backend(pid) ${subscriptions} and pid <> pg_backend_pid()`)
+            yield* shows(0)
+            yield* admit(true)
+            yield* shows(1)
+          }
+        })
     )
   })
 
   // On the test's clock: the platform takes a sample when the test advances it by five seconds.
   layer(Layer.provideMerge(watched, counted))((it) => {
     it.effect(
-      "events_listen_up falls while a subscription delivers nothing, and rises with the next notification",
+      "narthex_events_listen_up falls while a subscription delivers nothing, and rises with the next notification",
       () =>
         Effect.gen(function* () {
           const { query } = yield* Database

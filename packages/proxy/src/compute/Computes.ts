@@ -10,7 +10,7 @@
  */
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { Effect, Exit, type Scope } from "effect"
+import { Cause, Effect, Exit, Option, type Scope } from "effect"
 import type { Admitted, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"
 import type { AllowlistCache, RulesUnknown } from "../control-plane/AllowlistCache.ts"
 import {
@@ -25,6 +25,7 @@ import {
 import { type Cancel, makeRun, type OnExit } from "../control-plane/Run.ts"
 import { makeSingleFlight } from "../control-plane/SingleFlight.ts"
 import { count } from "../outcomes/AuditTrail.ts"
+import type { ProxyMetrics, WakeOutcome } from "../outcomes/ProxyMetrics.ts"
 import type { Refusal, ServerError } from "../outcomes/Refusal.ts"
 import { ComputeGone, type Dialler } from "./connectCompute.ts"
 import { dial, type Login, type Opened } from "./dial.ts"
@@ -43,6 +44,8 @@ export interface Reached extends Opened {
   readonly compute: RunningCompute
   /** The result of the last allowlist check. */
   readonly admitted: Admitted
+  /** Whether the client has waited for a wake. */
+  readonly woken: boolean
 }
 
 /** An answer of the control plane: where the compute runs, `undefined` if it does not, and when it was asked. */
@@ -65,6 +68,21 @@ export interface Computes {
   ) => Cancel
 }
 
+const outcomes: Readonly<Record<WakeError["_tag"], WakeOutcome>> = {
+  AddressNotListed: "refused",
+  EndpointDisabled: "refused",
+  EndpointUnknown: "refused",
+  TooManyComputes: "too_many",
+  WakeTimedOut: "timed_out",
+  ControlPlaneUnreachable: "unreachable"
+}
+
+const outcomeOf = (exit: Exit.Exit<unknown, WakeError>): WakeOutcome => {
+  if (Exit.isSuccess(exit)) return "woken"
+  const failure = Cause.findErrorOption(exit.cause)
+  return Option.isSome(failure) ? outcomes[failure.value._tag] : "abandoned"
+}
+
 const maximumRetries = 5
 /** How long the result of a wake is remembered, in milliseconds. */
 const wakeReuse = 1_000
@@ -72,7 +90,8 @@ const wakeReuse = 1_000
 /** `now` is a monotonic clock in milliseconds. */
 export const makeComputes = (
   allowlists: AllowlistCache,
-  now: () => number
+  now: () => number,
+  metrics: ProxyMetrics
 ): Effect.Effect<Computes, never, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
     const control = yield* ControlPlane
@@ -85,11 +104,21 @@ export const makeComputes = (
     const wake = (admitted: Admitted, unreachable: number | undefined) =>
       flights.join(
         `${admitted.endpoint_id} ${admitted.client_address}`,
-        count("wake").pipe(
-          Effect.andThen(control.wake(admitted, unreachable)),
-          Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => timedOut(admitted.endpoint_id) }),
-          Effect.tap((compute) => Effect.sync(() => woken.set(admitted.endpoint_id, { compute, at: now() })))
-        )
+        Effect.suspend(() => {
+          const began = now()
+          return count("wake").pipe(
+            Effect.andThen(control.wake(admitted, unreachable)),
+            Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => timedOut(admitted.endpoint_id) }),
+            Effect.onExit((exit) =>
+              Effect.sync(() => {
+                metrics.wake(outcomeOf(exit))
+                if (Exit.isFailure(exit)) return
+                metrics.wakeStep("start", now() - began)
+                woken.set(admitted.endpoint_id, { compute: exit.value, at: now() })
+              })
+            )
+          )
+        })
       )
 
     /**
@@ -114,9 +143,12 @@ export const makeComputes = (
       Effect.gen(function* () {
         const compute = yield* wake(before, unreachable)
         const admitted = yield* allowlists.check(before)
+        const began = now()
         const outcome = yield* dialled(admitted, compute, login(), dialler)
         if (outcome instanceof ComputeGone) return yield* retryAfter(outcome, admitted, compute, login, dialler, retry)
-        return "server" in outcome ? { ...outcome, compute, admitted } : yield* Effect.fail(outcome)
+        if (!("server" in outcome)) return yield* Effect.fail(outcome)
+        metrics.wakeStep("connect", now() - began)
+        return { ...outcome, compute, admitted, woken: true }
       })
 
     const retryAfter = (
@@ -142,7 +174,10 @@ export const makeComputes = (
         let cancel = dial(admitted, compute, login(), dialler, (outcome) => {
           if (outcome instanceof ComputeGone)
             cancel = run(retryAfter(outcome, admitted, compute, login, dialler, 0), onExit)
-          else onExit("server" in outcome ? Exit.succeed({ ...outcome, compute, admitted }) : Exit.fail(outcome))
+          else
+            onExit(
+              "server" in outcome ? Exit.succeed({ ...outcome, compute, admitted, woken: false }) : Exit.fail(outcome)
+            )
         })
         return () => cancel()
       }

@@ -16,6 +16,7 @@ import {
   type NotListed,
   type RulesTooOld
 } from "../allowlist/checkAllowlist.ts"
+import type { ProxyMetrics } from "../outcomes/ProxyMetrics.ts"
 import { ControlPlane, type ControlPlaneUnreachable } from "./ControlPlane.ts"
 import { jittered, makeSingleFlight } from "./SingleFlight.ts"
 
@@ -61,7 +62,8 @@ export interface AllowlistCache {
 const keepFresh = Duration.toMillis(Duration.minutes(10))
 
 export const makeAllowlistCache = (
-  settings: AllowlistCacheSettings
+  settings: AllowlistCacheSettings,
+  metrics: ProxyMetrics
 ): Effect.Effect<AllowlistCache, never, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
     const control = yield* ControlPlane
@@ -212,9 +214,13 @@ export const makeAllowlistCache = (
 
     const scope = yield* Effect.scope
     const reload = Effect.suspend(() => Effect.ignore(refresh([...entries.keys()])))
+    const measureAge = Effect.sync(() => {
+      const asked = [...entries.values()].flatMap(({ list }) => (list === undefined ? [] : [list.requested_at]))
+      metrics.allowlistAge(asked.length === 0 ? 0 : monotonic() - Math.min(...asked))
+    })
     yield* Effect.suspend(() => {
       dropUnused()
-      return reload
+      return Effect.andThen(reload, measureAge)
     }).pipe(Effect.schedule(jittered(settings.refresh)), Effect.forkScoped)
     yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced("1 second")))
     return { checkNow, check, watch, changed, reload }

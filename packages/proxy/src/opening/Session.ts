@@ -20,6 +20,7 @@ import type { SharedState } from "./SharedState.ts"
 
 /** Takes over what the connection holds. `asked_at` is that of the answer about its endpoint. */
 export const beginSession = (client: OpeningConnection, reached: Reached, asked_at: number): void => {
+  const { metrics } = client.shared
   const session = new Session(client, reached)
   const relay = new Relay({
     client: client.socket,
@@ -27,6 +28,7 @@ export const beginSession = (client: OpeningConnection, reached: Reached, asked_
     fromClient: client.reader.detach(),
     greeting: reached.greeting,
     busy: () => session.busy(),
+    relayed: (to, bytes) => metrics.relayed(to, bytes),
     now: client.shared.now
   })
   session.watch(relay, reached.keys, asked_at)

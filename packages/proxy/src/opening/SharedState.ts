@@ -12,6 +12,7 @@ import type { Deadlines } from "../limits/Deadlines.ts"
 import type { Address } from "../networks/Address.ts"
 import type { Buckets } from "../networks/Buckets.ts"
 import type { AuditTrail } from "../outcomes/AuditTrail.ts"
+import type { ProxyMetrics } from "../outcomes/ProxyMetrics.ts"
 import type { CancelKeys } from "../relay/CancelKeys.ts"
 import type { Connections } from "../relay/Connections.ts"
 import type { Tls } from "./Tls.ts"
@@ -39,6 +40,7 @@ export interface SharedState {
   /** The secret from which the verifiers of unknown roles derive. */
   readonly decoySecret: Buffer
   readonly audit: AuditTrail
+  readonly metrics: ProxyMetrics
   readonly refusals: RefusalReports
   readonly connections: Connections
   /** The time limit of everything up to the proof. */

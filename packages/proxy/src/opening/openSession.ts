@@ -35,14 +35,15 @@ export const openSession = (
   { admitted, located }: Allowed,
   login: () => Login
 ): void => {
-  const { computes } = client.shared
+  const { computes, metrics, now } = client.shared
   const { asked_at, endpoint } = located
   client.wait<Exit.Exit<Reached, ReachError>>(
     (done) => computes.reach(admitted, { compute: runningOf(endpoint), asked_at }, login, client, done),
-    (reached) =>
-      Exit.isSuccess(reached)
-        ? beginSession(client, reached.value, asked_at)
-        : failed(client, reached, (why) => unreached(client, asker, admitted, why))
+    (reached) => {
+      if (Exit.isFailure(reached)) return failed(client, reached, (why) => unreached(client, asker, admitted, why))
+      metrics.opened(now() - asker.since, reached.value.woken)
+      beginSession(client, reached.value, asked_at)
+    }
   )
 }
 

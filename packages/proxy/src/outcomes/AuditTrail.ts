@@ -58,6 +58,8 @@ export class AuditTrail {
   constructor(context: Context.Context<never>) {
     this.#context = context
     this.#log = Effect.runForkWith(context)
+    // An alert on the first defect needs the sample before it.
+    counterOf("defect").valueUnsafe(context)
   }
 
   refused(client: RefusedClient): void {

@@ -21,6 +21,8 @@ export interface RelayEnds {
   readonly greeting: Buffer
   /** Called each time that an idle session gets busy. */
   readonly busy: () => void
+  /** Called with the number of bytes of each chunk that goes to the compute or to the client. */
+  readonly relayed: (to: "compute" | "client", bytes: number) => void
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
@@ -179,6 +181,7 @@ export class Relay {
 
   readonly #fromClient = (chunk: Buffer) => {
     this.#lastActive = this.#ends.now()
+    this.#ends.relayed("compute", chunk.length)
     this.#toServer.walk(chunk)
     if (!this.#server.writable) return
     if (!this.#server.write(chunk)) this.#client.pause()
@@ -187,6 +190,7 @@ export class Relay {
   /** Returns whether the bytes are kept: they are until the client's socket has written them. */
   readonly #fromServer = (chunk: Buffer): boolean => {
     this.#lastActive = this.#ends.now()
+    this.#ends.relayed("client", chunk.length)
     const client = this.#client
     if (this.#fatal !== undefined) {
       const boundary = this.#toClient.walkToBoundary(chunk)

@@ -1,5 +1,6 @@
 /**
- * The PROXY protocol, version 2 (haproxy, proxy-protocol.txt §2.2): the address of a client behind a load balancer.
+ * The PROXY protocol, version 2 (haproxy, proxy-protocol.txt §2.2): the address of a client behind a load balancer, or on
+ * whose behalf another part of the platform connects.
  *
  * Pure. The header is accepted only from trusted peers, because any client could send one, and it is required of them,
  * because without it the load balancer's address would be checked instead of the client's.
@@ -31,6 +32,16 @@ export const takeProxyHeader = (queue: ByteQueue): ProxyHeader | undefined => {
   if (header[12] === 0x20) return { _tag: "Local" }
   const source = sourceOf(header)
   return source === undefined ? refused : { _tag: "Proxied", source }
+}
+
+/** The header of a connection on behalf of the client with this address; `undefined` if it is none. */
+export const proxyHeaderOf = (client: string): Buffer | undefined => {
+  const source = parsePeer(client)
+  if (source === undefined) return undefined
+  // Where the client had connected to is not told, and neither are ports.
+  const addresses = Buffer.concat([source.bytes, Buffer.alloc(source.bytes.length + 4)])
+  const family = source.family === 4 ? 0x11 : 0x21
+  return Buffer.concat([signature, Buffer.from([0x21, family, 0, addresses.length]), addresses])
 }
 
 /** The source address of TCP over IPv4 or IPv6; `undefined` for other families, which carry no address to check. */

@@ -6,6 +6,7 @@ import type { Dialler } from "../../src/compute/connectCompute.ts"
 import { withKeys } from "../../src/compute/logIn.ts"
 import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
+import { ProxyMetrics } from "../../src/outcomes/ProxyMetrics.ts"
 import { usual } from "../support/clients.ts"
 import { refusingCompute } from "../support/harness.ts"
 import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
@@ -24,8 +25,9 @@ describe("a suspended compute", () => {
       const peer = parsePeer("127.0.0.1") ?? assert.fail("an address")
       let now = 0
       const { allowlists, computes } = yield* Effect.gen(function* () {
-        const allowlists = yield* makeAllowlistCache(settings)
-        return { allowlists, computes: yield* makeComputes(allowlists, () => now) }
+        const metrics = new ProxyMetrics(yield* Effect.context<never>())
+        const allowlists = yield* makeAllowlistCache(settings, metrics)
+        return { allowlists, computes: yield* makeComputes(allowlists, () => now, metrics) }
       }).pipe(Effect.provide(control.layer))
       const admitted = yield* allowlists.check({ endpoint_id, project_id, peer })
       const reach = (asked_at: number) =>

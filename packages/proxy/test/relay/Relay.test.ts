@@ -64,6 +64,7 @@ const unbegun = Effect.gen(function* () {
     fromClient: Buffer.alloc(0),
     greeting,
     busy: () => changes.push("busy"),
+    relayed: () => {},
     now: () => 0
   })
   const passed = (from: Socket, to: Socket, bytes: Buffer) =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ByteQueue } from "../../src/wire/ByteQueue.ts"
-import { takeProxyHeader } from "../../src/wire/ProxyHeader.ts"
+import { proxyHeaderOf, takeProxyHeader } from "../../src/wire/ProxyHeader.ts"
 
 const signature = [...Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1")]
 const v4 = [...signature, 0x21, 0x11, 0, 12, 198, 51, 100, 7, 127, 0, 0, 1, 0, 1, 0, 2]
@@ -18,6 +18,13 @@ describe("takeProxyHeader", () => {
     assert.strictEqual(take(v4).header, "198.51.100.7")
     assert.strictEqual(take(v6([0x20, 1, 0x0d, 0xb8, ...Array(11).fill(0), 1])).header, "2001:db8::1")
     assert.strictEqual(take(v6([...Array(10).fill(0), 255, 255, 203, 0, 113, 9])).header, "203.0.113.9")
+  })
+
+  it("the header that is made for a client names this client, and there is none for another text", () => {
+    for (const client of ["198.51.100.7", "2001:db8::1"])
+      assert.deepStrictEqual(take([...(proxyHeaderOf(client) ?? [])]), { header: client, rest: 0 })
+    assert.deepStrictEqual(take([...(proxyHeaderOf("::ffff:203.0.113.9") ?? [])]).header, "203.0.113.9")
+    assert.isUndefined(proxyHeaderOf("nobody"))
   })
 
   it("a PROXY header is taken with its extensions, and no bytes after it", () => {

@@ -139,6 +139,17 @@ export const path: TextForm<string> = form("a path", (text) =>
 export const host: TextForm<string> = form("an IP address or a host name", (text) =>
   isIP(text) !== 0 || isHostName(text) ? text : undefined
 )
+/** `host:port`, with an IPv6 address in brackets. */
+export const address: TextForm<{ readonly host: string; readonly port: number }> = form(
+  "an address like proxy.internal:5442",
+  (text) => {
+    const [, bracketed, plain = "", digits = ""] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text) ?? []
+    const named = Result.getOrUndefined(host.read(bracketed ?? plain))
+    const number = between(1, 65_535)(digits)
+    return named === undefined || number === undefined ? undefined : { host: named, port: number }
+  },
+  ({ host, port }) => `${host.includes(":") ? `[${host}]` : host}:${port}`
+)
 export const domain: TextForm<string> = form("a domain name", (text) =>
   isProxyDomain(text) ? text.toLowerCase() : undefined
 )

@@ -35,6 +35,8 @@ describe("settings are refused", () => {
     [{ NARTHEX_PROXY_TLS_REQUIRED: "true" }, "NARTHEX_PROXY_TLS_REQUIRED is on without a certificate"],
     [{ NARTHEX_PROXY_PROCESSES: "0" }, 'NARTHEX_PROXY_PROCESSES must be a whole number from 1 to 256, or "auto".'],
     [{ NARTHEX_PROXY_TRUSTED: "10.0.0.0/33" }, "NARTHEX_PROXY_TRUSTED must be a comma-separated list of networks."],
+    [{ NARTHEX_MCP_PROXY: "proxy.internal" }, "NARTHEX_MCP_PROXY must be an address like proxy.internal:5442."],
+    [{ NARTHEX_MCP_PROXY: "2001:db8::1:5442" }, "NARTHEX_MCP_PROXY must be an address like"],
     [{ NARTHEX_PROXY_DOMAIN: "10.0.0.1" }, "NARTHEX_PROXY_DOMAIN must be a domain name."],
     [{ NARTHEX_OPEN_SIGNUP: "yes" }, 'NARTHEX_OPEN_SIGNUP must be "true" or "false".'],
     [{ NARTHEX_OPEN_SIGNUP: "False" }, 'NARTHEX_OPEN_SIGNUP must be "true" or "false".'],

@@ -4,22 +4,24 @@ import { type Context, Metric } from "effect"
 const seconds = Metric.exponentialBoundaries({ start: 0.000_5, factor: 2, count: 16 })
 
 export const eventMetrics = {
-  outboxDepth: Metric.gauge("events_outbox_depth", { description: "Committed events without an id yet." }),
-  outboxOldest: Metric.gauge("events_outbox_oldest_seconds", { description: "Age of the oldest of them." }),
-  sequence: Metric.histogram("events_sequence_seconds", {
+  outboxDepth: Metric.gauge("narthex_events_outbox_depth", { description: "Committed events without an id yet." }),
+  outboxOldest: Metric.gauge("narthex_events_outbox_oldest_seconds", { description: "Age of the oldest of them." }),
+  sequence: Metric.histogram("narthex_events_sequence_seconds", {
     description: "Time of one sequencing call.",
     boundaries: seconds
   }),
-  sequenceBusy: Metric.counter("events_sequence_busy_total", {
+  sequenceBusy: Metric.counter("narthex_events_sequence_busy_total", {
     description: "Sequencing calls while another instance was sequencing.",
     incremental: true
   }),
-  tailLag: Metric.gauge("events_tail_lag_pos", { description: "Events read from the log and not yet delivered." }),
-  tailLagSeconds: Metric.histogram("events_tail_lag_seconds", {
+  tailLag: Metric.gauge("narthex_events_tail_lag_events", {
+    description: "Events read from the log and not yet delivered."
+  }),
+  tailLagSeconds: Metric.histogram("narthex_events_tail_lag_seconds", {
     description: "From an event's instant to its delivery here.",
     boundaries: seconds
   }),
-  listenUp: Metric.gauge("events_listen_up", { description: "1 while the log's notifications arrive." })
+  listenUp: Metric.gauge("narthex_events_listen_up", { description: "1 while the log's notifications arrive." })
 }
 
 /** Updates a metric from synchronous code. */

@@ -7,13 +7,14 @@
  * Pitfall: comparing the worker alone. A worker that lost an operation may claim it again, so each claim has a number,
  * its fence, and only the latest claim counts.
  */
-import { Context, type DateTime, Effect, Layer, Option } from "effect"
-import type { BranchId, EndpointId, OperationId, OrgId, ProjectId } from "../../Ids.ts"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { BranchId, EndpointId, OperationId, OrgId, ProjectId, RegionId } from "../../Ids.ts"
 import { type Page, type PageRequest, pageOfAll } from "../../Page.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
-import { type ClaimLimits, nextClaim } from "./nextClaim.ts"
+import { type ClaimLimits, dueHeads, dueSince, nextClaim } from "./nextClaim.ts"
 import { isFinal, type OperationAction, StoredOperation } from "./Operation.ts"
+import { classOf, OperationClass } from "./OperationClass.ts"
 import { fits, type OperationFilter } from "./OperationFilter.ts"
 
 export interface Claim extends ClaimLimits {
@@ -43,6 +44,13 @@ export interface Unfinished {
  * minute at best: longer than clients wait.
  */
 export const mostUnfinished = 100
+
+/** The due operations of a class: how many, and since when the oldest is due. */
+export interface Backlog {
+  readonly class: OperationClass
+  readonly due: number
+  readonly since: DateTime.Utc
+}
 
 /** `kept`: the lease is extended. `cancelling`: so it is, and the operation is to be cancelled. `lost`: another holds it. */
 export type Extended = "kept" | "cancelling" | "lost"
@@ -98,6 +106,15 @@ export class OperationStore extends Context.Service<
       branch: BranchId,
       which?: Unfinished
     ) => Effect.Effect<ReadonlyArray<StoredOperation>, StorageError>
+    /**
+     * The due operations by class, in a region or in all (`null`): those that a claim without limits would get. An operation
+     * is due since its creation, its `retry_at` or the end of its lease, whichever is the latest. A class in which nothing is
+     * due is left out. An adapter may stop counting at 10,000 operations.
+     */
+    readonly backlog: (
+      region: RegionId | null,
+      now: DateTime.Utc
+    ) => Effect.Effect<ReadonlyArray<Backlog>, StorageError>
   }
 >()("@narthex/core/records/operations/OperationStore") {
   static readonly layerMemory: Layer.Layer<OperationStore, never, MemoryStorage> = Layer.effect(
@@ -177,7 +194,17 @@ export class OperationStore extends Context.Service<
               .filter((row) => row.branch_id === branch && (actions?.includes(row.action) ?? true))
               .filter((row) => endpoint_id === undefined || row.endpoint_id === null || row.endpoint_id === endpoint_id)
               .slice(-limit)
-          )
+          ),
+        backlog: (region, now) =>
+          Effect.map(inOrder, (rows) => {
+            const due = dueHeads(rows, now).filter(({ region_id }) => region === null || region_id === region)
+            return OperationClass.literals.flatMap((of) => {
+              const [first, ...rest] = due.filter(({ action }) => classOf(action) === of).map(dueSince)
+              return first === undefined
+                ? []
+                : [{ class: of, due: rest.length + 1, since: rest.reduce(DateTime.min, first) }]
+            })
+          })
       })
     })
   )

@@ -20,6 +20,30 @@ export interface ClaimLimits {
 const past = (instant: DateTime.Utc | null, now: DateTime.Utc) =>
   instant === null || DateTime.isLessThanOrEqualTo(instant, now)
 
+/** The unfinished operations that wait for no earlier one of their branch. */
+const headsOf = (open: ReadonlyArray<StoredOperation>): ReadonlyArray<StoredOperation> => {
+  const seen = new Set<BranchId>()
+  return open.filter(({ branch_id }) => {
+    if (branch_id === null) return true
+    const first = !seen.has(branch_id)
+    seen.add(branch_id)
+    return first
+  })
+}
+
+const isOpen = ({ status }: StoredOperation) => !isFinal(status)
+
+/** `rows` are all operations in the order of their creation. */
+export const dueHeads = (rows: ReadonlyArray<StoredOperation>, now: DateTime.Utc): ReadonlyArray<StoredOperation> =>
+  headsOf(rows.filter(isOpen)).filter(({ lease_until, retry_at }) => past(lease_until, now) && past(retry_at, now))
+
+/** Since when a due operation could be claimed. */
+export const dueSince = ({ created_at, lease_until, retry_at }: StoredOperation): DateTime.Utc =>
+  [retry_at, lease_until].reduce<DateTime.Utc>(
+    (latest, it) => (it === null ? latest : DateTime.max(latest, it)),
+    created_at
+  )
+
 /**
  * `rows` are all operations in the order of their creation, and `served` is the fence of an organization's latest claim
  * of the class in the region, 0 if it has none. The organization that was served least recently comes first, with its oldest
@@ -31,15 +55,10 @@ export const nextClaim = (
   limits: ClaimLimits,
   served: (org: OrgId) => number
 ): StoredOperation | undefined => {
-  const open = rows.filter((row) => !isFinal(row.status))
-  const seen = new Set<BranchId>()
-  const heads = open.filter(({ branch_id }) => {
-    if (branch_id === null) return true
-    const first = !seen.has(branch_id)
-    seen.add(branch_id)
-    return first
-  })
-  const ofClass = heads.filter((row) => classOf(row.action) === limits.class && row.region_id === limits.region_id)
+  const open = rows.filter(isOpen)
+  const ofClass = headsOf(open).filter(
+    (row) => classOf(row.action) === limits.class && row.region_id === limits.region_id
+  )
   const claimed = ofClass.filter((row) => !past(row.lease_until, now))
   const ofOrg = (org: OrgId) => claimed.filter(({ org_id }) => org_id === org).length
   const copiesOf = (branch: BranchId) => claimed.filter(({ copies }) => copies === branch).length

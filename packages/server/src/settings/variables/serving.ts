@@ -175,6 +175,12 @@ export const listeners = {
     ),
     port: variable("NARTHEX_ADMIN_PORT", forms.port, 4409, "The port of /health, /ready and /metrics.")
   },
+  mcp_proxy: optional(
+    "NARTHEX_MCP_PROXY",
+    forms.address,
+    "unset: /mcp is open only where the API and one process of the proxy are the same process",
+    "The Postgres proxy that the API connects to for the agents of /mcp, with the agent's address in a PROXY protocol v2 header. The proxy has the API's machine in NARTHEX_PROXY_TRUSTED."
+  ),
   trusted_hops: variable(
     "NARTHEX_TRUSTED_HOPS",
     forms.hops,

@@ -33,27 +33,32 @@ const by = <Value extends string, Input, State>(
 
 export const streamMetrics = {
   streams: by<"organization" | "project", number, unknown>("scope", (attributes) =>
-    Metric.gauge("events_streams", { description: "Open event streams.", attributes })
+    Metric.gauge("narthex_events_streams", { description: "Open event streams.", attributes })
   ),
   opened: by<"none" | "replay" | "gap", number, unknown>("resume", (attributes) =>
-    count("events_stream_opened_total", "Opened event streams, by how they began.", attributes)
+    count("narthex_events_stream_opened_total", "Opened event streams, by how they began.", attributes)
   ),
   closed: by<EndReason, number, unknown>("reason", (attributes) =>
-    count("events_stream_closed_total", "Ended event streams.", attributes)
+    count("narthex_events_stream_closed_total", "Ended event streams.", attributes)
   ),
-  replayed: count("events_replayed_total", "Events that waited for returning clients."),
+  replayed: count("narthex_events_replayed_total", "Events that waited for returning clients."),
   gaps: by<GapReason, number, unknown>("reason", (attributes) =>
-    count("events_gap_total", "Clients told that they missed events.", attributes)
+    count("narthex_events_gap_total", "Clients told that they missed events.", attributes)
   ),
-  overflows: count("events_overflow_total", "Clients dropped because they read too slowly."),
-  dropped: count("events_dropped_total", "Events that dropped clients did not get."),
-  delivered: count("events_delivered_total", "Events written to streams."),
-  deliveredBytes: count("events_delivered_bytes", "Bytes written to streams."),
-  lagging: Metric.gauge("events_lagging_streams", { description: "Streams whose connection takes nothing now." }),
-  ringBytes: Metric.gauge("events_ring_bytes", { description: "Memory of all rings." }),
-  ringEvictions: count("events_ring_evictions_total", "Rings given up for memory."),
-  warmLoad: Metric.histogram("events_warm_load_seconds", { description: "Time to load a ring.", boundaries: seconds }),
-  flush: Metric.histogram("events_flush_seconds", { description: "Time of one flush.", boundaries: seconds })
+  overflows: count("narthex_events_overflow_total", "Clients dropped because they read too slowly."),
+  dropped: count("narthex_events_dropped_total", "Events that dropped clients did not get."),
+  delivered: count("narthex_events_delivered_total", "Events written to streams."),
+  deliveredBytes: count("narthex_events_delivered_bytes_total", "Bytes written to streams."),
+  lagging: Metric.gauge("narthex_events_lagging_streams", {
+    description: "Streams whose connection takes nothing now."
+  }),
+  ringBytes: Metric.gauge("narthex_events_ring_bytes", { description: "Memory of all rings." }),
+  ringEvictions: count("narthex_events_ring_evictions_total", "Rings given up for memory."),
+  warmLoad: Metric.histogram("narthex_events_warm_load_seconds", {
+    description: "Time to load a ring.",
+    boundaries: seconds
+  }),
+  flush: Metric.histogram("narthex_events_flush_seconds", { description: "Time of one flush.", boundaries: seconds })
 }
 
 /** Shows counters at zero: an alert on the first increase needs the sample before it. */
