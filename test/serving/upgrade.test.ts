@@ -151,7 +151,8 @@ const released = {
   "0011_allowlist": "a35510a6e4a21a2a63c22785f38e4f36",
   "0012_cli_login": "30970a5a47a2424a7fcb75d3340e7b49",
   "0013_places": "e4c53b9d163f90b29664f6e6f6446131",
-  "0014_audit": "1c4a110b84b8546987dac1d3d66d715d"
+  "0014_audit": "1c4a110b84b8546987dac1d3d66d715d",
+  "0015_sizes": "bb37736540f02555848539ebcb109ae5"
 }
 
 /** The migrations that a database from before the first release has not run: the first twelve are recognized. */
