@@ -60,7 +60,7 @@ describe("the limits of a group", () => {
 })
 
 describe("the group of memory in version 1", () => {
-  it.effect("it is that of this process, or the root of the part that a container shows", () =>
+  it.effect("the group of memory is that of this process, or the root of the part that a container shows", () =>
     Effect.gen(function* () {
       const mount = yield* closedDirectory
       mkdirSync(join(mount, "unit"))

@@ -11,7 +11,7 @@ export const schemaCatalog: Readonly<Record<string, string>> = {
   ClientRefusal: "A client that the allowlist of a project refused, at one endpoint.",
   Credential: "A Postgres role of a branch, without its password.",
   Endpoint: "A host name that Postgres clients connect to, with a compute that is suspended while it is idle.",
-  EndpointSize: "What the compute of an endpoint may take of a machine.",
+  EndpointSize: "The CPU, memory and disk that the compute of an endpoint may take.",
   Envelope: "An event. Clients ignore members and types that they do not know.",
   Invitation: "An invitation into the organization, as its administrators see it.",
   IpRule: "A network that may connect to the endpoints of a project.",

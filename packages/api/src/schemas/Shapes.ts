@@ -88,7 +88,7 @@ export const EndpointRecord = Schema.Struct({
   pending_state: Schema.NullOr(open(EndpointState)),
   suspend_timeout_seconds: Schema.Int,
   size: nullBefore(EndpointSize).annotateKey(
-    means("What its compute may take of a machine; `null`: no limits.", {
+    means("The CPU, memory and disk that its compute may take; `null`: no limits.", {
       name: "small",
       cpus: 0.5,
       memory_bytes: 1_073_741_824,

@@ -210,24 +210,26 @@ describe("Another size", () => {
     }).pipe(withSizes, Effect.provide(Core))
   )
 
-  it.effect("whatever people do one after another, a compute that runs has the size of its endpoint", () =>
-    Effect.gen(function* () {
-      const { runOne } = yield* OperationRunner
-      const { bring, machines, now, resize } = yield* made
-      for (let round = 0; round < 40; round++) {
-        for (let step = 0; step < 6; step++) {
-          const choice = yield* Random.nextIntBetween(0, 5)
-          if (choice === 0) yield* bring("active")
-          else if (choice === 1) yield* bring("idle")
-          else if (choice === 2) yield* runOne
-          else yield* resize(choice === 3 ? "small" : "large")
+  it.effect(
+    "a compute that runs has the size of its endpoint, in whatever order people change, start and suspend it",
+    () =>
+      Effect.gen(function* () {
+        const { runOne } = yield* OperationRunner
+        const { bring, machines, now, resize } = yield* made
+        for (let round = 0; round < 40; round++) {
+          for (let step = 0; step < 6; step++) {
+            const choice = yield* Random.nextIntBetween(0, 5)
+            if (choice === 0) yield* bring("active")
+            else if (choice === 1) yield* bring("idle")
+            else if (choice === 2) yield* runOne
+            else yield* resize(choice === 3 ? "small" : "large")
+          }
+          yield* settle
+          const { current_state, resized, size } = yield* now
+          if (current_state !== "active") continue
+          assert.deepStrictEqual([machines.starts.at(-1)?.size, resized], [size, false])
         }
-        yield* settle
-        const { current_state, resized, size } = yield* now
-        if (current_state !== "active") continue
-        assert.deepStrictEqual([machines.starts.at(-1)?.size, resized], [size, false])
-      }
-    }).pipe(withSizes, Effect.provide(Core))
+      }).pipe(withSizes, Effect.provide(Core))
   )
 })
 

@@ -189,7 +189,7 @@ const share = (group: string): void => {
   try {
     giveController(group)
   } catch {
-    // Its servers have the CPU's weights and no limits.
+    // Servers there have the CPU's weights and no limits.
   }
 }
 
@@ -232,6 +232,6 @@ const removeEmpty = ({ computes, entering, memory }: Slices): void => {
       try {
         rmdirSync(group)
       } catch {
-        // It has processes, or groups.
+        // The kernel keeps it.
       }
 }

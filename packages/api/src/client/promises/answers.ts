@@ -377,7 +377,7 @@ export type Endpoint = {
    * After how many seconds without activity the compute is suspended: 1 to 604800, or -1 for never. The default is 300.
    */
   readonly suspend_timeout_seconds: number
-  /** What its compute may take of a machine; `null`: no limits. */
+  /** The CPU, memory and disk that its compute may take; `null`: no limits. */
   readonly size: EndpointSize | null
   /** When a client was active last; `null`: never. */
   readonly last_active_at: string | null
@@ -397,7 +397,7 @@ export type Endpoint = {
   readonly connection_template: string | null
 }
 
-/** What the compute of an endpoint may take of a machine. */
+/** The CPU, memory and disk that the compute of an endpoint may take. */
 export type EndpointSize = {
   /** The name of the size. */
   readonly name: string

@@ -63,7 +63,7 @@ export interface ComputeStart {
    * Every role of the branch that is valid now. Before the first connection, missing roles are created, others dropped.
    */
   readonly roles: ReadonlyArray<ComputeRole>
-  /** What the compute may take: of CPU and memory a limit, of disk where it has one of its own. Left out or `null`: no limits. */
+  /** The limits of CPU and memory, and the disk of a compute that has one of its own. Left out or `null`: no limits. */
   readonly size?: EndpointSize | null
 }
 

@@ -27,9 +27,7 @@ const fields = {
   disabled: Schema.Boolean.annotateKey(means("Whether connections are refused.", false)),
   suspend_timeout_seconds: SuspendTimeout,
   size: Schema.NullOr(EndpointSize).annotateKey(
-    means(
-      "What its compute may take of a machine; `null`: it was made before the platform had sizes, and has no limits."
-    )
+    means("The CPU, memory and disk that its compute may take; `null`: no limits.")
   ),
   last_active_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotateKey(
     means("When a client was active last; `null`: never.", at.updated)

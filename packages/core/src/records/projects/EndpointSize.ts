@@ -30,7 +30,7 @@ export const OfferedSize = Schema.Struct({
 }).annotate({ identifier: "OfferedSize" })
 export type OfferedSize = typeof OfferedSize.Type
 
-/** What a local server with the sessions of the platform needs. */
+/** The memory that a local server with the sessions of the platform needs. */
 export const leastMemory = 128 * 1024 ** 2
 
 export const isSizeName = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?$/.test(text)
