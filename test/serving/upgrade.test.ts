@@ -90,7 +90,7 @@ const contents = (url: Redacted.Redacted<string>, schema: string) =>
 
 /**
  * The rows after an upgrade. Turns begin again, and a person has none. Operations are placed in the region of their
- * project, and the directory of computes in the first region. Nothing else is changed.
+ * project, and the directory of computes in the first region. Endpoints have no size. Nothing else is changed.
  */
 const kept = (before: ReadonlyMap<string, ReadonlyArray<unknown>>) => {
   const rows = new Map<string, ReadonlyArray<unknown>>(before)
@@ -106,6 +106,10 @@ const kept = (before: ReadonlyMap<string, ReadonlyArray<unknown>>) => {
   rows.set(
     "operation",
     (before.get("operation") ?? []).map((row) => ({ ...Object(row), region_id: "old" }))
+  )
+  rows.set(
+    "endpoint",
+    (before.get("endpoint") ?? []).map((row) => ({ ...Object(row), size: null, resized: false }))
   )
   rows.set("region_home", [{ region_id: "old", home: "old" }])
   rows.set("region_runner", [])
