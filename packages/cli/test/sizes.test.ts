@@ -1,4 +1,4 @@
-/** The sizes of endpoints on the command line. */
+/** The sizes of endpoints on the command line. Holds docs/design/cli.md C48. */
 import { assert, describe, it } from "@effect/vitest"
 import { testSizes } from "@narthex/core/testing"
 import { Effect } from "effect"

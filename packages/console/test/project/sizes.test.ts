@@ -1,4 +1,4 @@
-/** Sizes of endpoints in the forms, on the page of an endpoint, and where there is no catalog. */
+/** Sizes of endpoints in forms, on the page of an endpoint, and without a catalog. Holds docs/design/console.md W61. */
 import { assert, layer } from "@effect/vitest"
 import { testSizes } from "@narthex/core/testing"
 import { Effect } from "effect"
