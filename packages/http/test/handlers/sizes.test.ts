@@ -56,6 +56,8 @@ layer(memoryApi({ sizes: testSizes, quotas }), { excludeTestServices: true })("s
       assert.deepStrictEqual([changed.body.endpoint.size.name, action], ["large", "start_compute"])
       assert.strictEqual((yield* who.call("GET", at)).body.endpoint.current_state, "active")
       assert.notProperty(changed.body.endpoint, "resized")
+      const { body } = yield* who.call("GET", `/v1/orgs/${who.org_id}/audit?action=endpoint.changed`)
+      assert.deepStrictEqual(body.entries[0].metadata, { disabled: "false", size: "large" })
       refused(yield* resized("huge"), 422, "invalid_request")
       const reader = yield* settled(who, yield* who.call("POST", `${path}/endpoints`, { body: { branch_id: main } }))
       const other = `${path}/endpoints/${reader.body.endpoint.id}`
