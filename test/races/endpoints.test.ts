@@ -114,14 +114,15 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
               const { branch, endpoint, owner, project } = lanes[lane] ?? assert.fail("there is no such lane")
               const to = (size: string) => change(owner, policy, project, endpoint, { size })
               const moved = (state: "active" | "idle") => bring(owner, policy, project, endpoint, state)
-              yield* race([
+              const people: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
                 to("large"),
                 to("small"),
                 to("large"),
                 wake(endpoint.id, "203.0.113.7"),
                 moved("idle"),
                 moved("active")
-              ])
+              ]
+              yield* race(people)
               yield* settled(project, branch)
               const { current_state, resized, size } = yield* stored(endpoint)
               outcomes[current_state] = (outcomes[current_state] ?? 0) + 1

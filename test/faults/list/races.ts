@@ -3,7 +3,7 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 
 export const races: ReadonlyArray<FaultsOfFile> = [
   {
-    area: "sizes",
+    area: "operations",
     file: "packages/core/src/rules/operations/desiredState.ts",
     tests: ["packages/core/test/projects/endpointSizes.test.ts"],
     faults: [

@@ -62,7 +62,7 @@ const Offered = Schema.Struct({
 describe("The choice of a size", () => {
   it.prop(
     "a name that the catalog has is chosen with its numbers, any other is refused, and no name is the default",
-    [Schema.Array(Offered), Schema.Literals([null, "small", "large", "huge"])],
+    [Schema.Array(Offered), Schema.NullOr(Schema.Literals(["small", "large", "huge"]))],
     ([catalog, name]) => {
       const chosen = chooseSize(catalog, name)
       const wanted = catalog.find((size) => (name === null ? size.default : size.name === name))
