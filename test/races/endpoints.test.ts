@@ -10,11 +10,13 @@ import {
   initiatorOf,
   isFinal,
   Projects,
-  ProxyRequests
+  ProxyRequests,
+  SizeCatalog
 } from "@narthex/core"
+import { testSizes } from "@narthex/core/testing"
 import { Effect, Fiber, Random, Result } from "effect"
 import { times } from "../harness/long.ts"
-import { freshBranch, idleBranch, read, runner, settled, start, stored } from "./support/endpoints.ts"
+import { freshBranch, idleBranch, read, runner, settled, sizes, start, stored } from "./support/endpoints.ts"
 import { inOrder } from "./support/inOrder.ts"
 import { patience, race, rounds } from "./support/rounds.ts"
 import { signIn } from "./support/world.ts"
@@ -94,6 +96,44 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
           { count: 5, lanes: 2 }
         )
       }),
+    patience
+  )
+
+  it.effect(
+    "two people who change the size, with others who suspend, start and wake, leave a compute of the endpoint's size",
+    () =>
+      Effect.gen(function* () {
+        const { wake } = yield* ProxyRequests
+        const { bring, change } = yield* Endpoints
+        const lanes = yield* Effect.forEach([0, 1], (lane) => idleBranch(`sizes-${lane}@example.com`))
+        const outcomes: Record<string, number> = {}
+        yield* rounds(
+          "changes of size",
+          (_, lane) =>
+            Effect.gen(function* () {
+              const { branch, endpoint, owner, project } = lanes[lane] ?? assert.fail("there is no such lane")
+              const to = (size: string) => change(owner, policy, project, endpoint, { size })
+              const moved = (state: "active" | "idle") => bring(owner, policy, project, endpoint, state)
+              const people: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+                to("large"),
+                to("small"),
+                to("large"),
+                wake(endpoint.id, "203.0.113.7"),
+                moved("idle"),
+                moved("active")
+              ]
+              yield* race(people)
+              yield* settled(project, branch)
+              const { current_state, resized, size } = yield* stored(endpoint)
+              outcomes[current_state] = (outcomes[current_state] ?? 0) + 1
+              if (current_state !== "active") return []
+              return sizes.get(endpoint.id) === size?.name && !resized
+                ? []
+                : [`${sizes.get(endpoint.id)}, not ${size?.name}`]
+            }),
+          { count: 6, lanes: 2, outcomes }
+        )
+      }).pipe(Effect.provideService(SizeCatalog, testSizes)),
     patience
   )
 

@@ -90,7 +90,7 @@ const contents = (url: Redacted.Redacted<string>, schema: string) =>
 
 /**
  * The rows after an upgrade. Turns begin again, and a person has none. Operations are placed in the region of their
- * project, and the directory of computes in the first region. Nothing else is changed.
+ * project, and the directory of computes in the first region. Endpoints have no size. Nothing else is changed.
  */
 const kept = (before: ReadonlyMap<string, ReadonlyArray<unknown>>) => {
   const rows = new Map<string, ReadonlyArray<unknown>>(before)
@@ -106,6 +106,10 @@ const kept = (before: ReadonlyMap<string, ReadonlyArray<unknown>>) => {
   rows.set(
     "operation",
     (before.get("operation") ?? []).map((row) => ({ ...Object(row), region_id: "old" }))
+  )
+  rows.set(
+    "endpoint",
+    (before.get("endpoint") ?? []).map((row) => ({ ...Object(row), size: null, resized: false }))
   )
   rows.set("region_home", [{ region_id: "old", home: "old" }])
   rows.set("region_runner", [])
@@ -151,7 +155,8 @@ const released = {
   "0011_allowlist": "a35510a6e4a21a2a63c22785f38e4f36",
   "0012_cli_login": "30970a5a47a2424a7fcb75d3340e7b49",
   "0013_places": "e4c53b9d163f90b29664f6e6f6446131",
-  "0014_audit": "1c4a110b84b8546987dac1d3d66d715d"
+  "0014_audit": "1c4a110b84b8546987dac1d3d66d715d",
+  "0015_sizes": "bb37736540f02555848539ebcb109ae5"
 }
 
 /** The migrations that a database from before the first release has not run: the first twelve are recognized. */

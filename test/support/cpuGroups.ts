@@ -44,10 +44,12 @@ const controllersOf = (group: string): ReadonlyArray<string> => {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split(" ") : []
 }
 
-/** Gives the groups within one the controller, if they have it not yet. */
+/** Gives the groups within one the controllers, if they have them not yet; that of memory, where there is one. */
 const shareCpu = (group: string): void => {
   const file = join(group, "cgroup.subtree_control")
-  if (!readFileSync(file, "utf8").split(/\s/).includes("cpu")) writeFileSync(file, "+cpu")
+  const shared = readFileSync(file, "utf8").split(/\s/)
+  const missing = ["cpu", "memory"].filter((it) => controllersOf(group).includes(it) && !shared.includes(it))
+  if (missing.length > 0) writeFileSync(file, missing.map((it) => `+${it}`).join(" "))
 }
 
 const isWritable = (directory: string): boolean => {

@@ -70,6 +70,7 @@ export const operations: Readonly<Record<string, Surface>> = {
   },
   "cli.exchange": { command: "login", page: none("The command line calls it with the code of its redirect.") },
 
+  "endpoints.sizes": { command: "size list", page: `GET ${endpoint}` },
   "regions.list": { command: "region list", page: "GET /orgs/:org_id/regions" },
   "projects.list": { command: "project list", page: "GET /orgs/:org_id/projects" },
   "projects.create": { command: "project create", page: "POST /orgs/:org_id/projects" },

@@ -28,6 +28,7 @@ export {
   NamedBranch,
   NamedProject,
   normalizeEmail,
+  OfferedSize,
   OperationAction,
   OperationId,
   OperationStatus,
@@ -104,6 +105,7 @@ export * from "./rules/endpointRules.ts"
 export * from "./rules/PolicyCheck.ts"
 export * from "./rules/SchemaErrors.ts"
 export * from "./schemas/clientAddress.ts"
+export * from "./schemas/endpointSizeText.ts"
 export * from "./schemas/IdForms.ts"
 export * from "./schemas/Include.ts"
 export * from "./schemas/members.ts"

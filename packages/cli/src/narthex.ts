@@ -25,6 +25,7 @@ import { rawApi } from "./commands/rawApi.ts"
 import { region } from "./commands/regions.ts"
 import { sandbox } from "./commands/sandboxes.ts"
 import { session } from "./commands/sessions.ts"
+import { size } from "./commands/sizes.ts"
 import { version } from "./commands/version.ts"
 import { whoami } from "./commands/whoami.ts"
 import { root, withGlobalFlags } from "./root.ts"
@@ -45,6 +46,7 @@ export const narthex = root.pipe(
         credential,
         ipAllow,
         region,
+        size,
         events
       ]
     },

@@ -140,7 +140,10 @@ describe("endpoint", () => {
         for (const candidate of [id, created.endpoint.id]) assert.include(stderr, candidate)
       }
       assert.match((yield* shop(["endpoint", "get", id])).stdout, /^host +127\.0\.0\.1:5442\noptions +endpoint=ep-/m)
-      assert.match((yield* shop(["endpoint", "list"])).stdout, /^ID +BRANCH +TYPE +STATE +DISABLED +SUSPENDS AFTER/)
+      assert.match(
+        (yield* shop(["endpoint", "list"])).stdout,
+        /^ID +BRANCH +TYPE +SIZE +STATE +DISABLED +SUSPENDS AFTER/
+      )
     }).pipe(Effect.scoped)
   )
 

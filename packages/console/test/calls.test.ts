@@ -23,7 +23,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
       const inside = [...frame, `${own}/overview`]
       const expected: Readonly<Record<string, ReadonlyArray<string>>> = {
         [`${home}/projects`]: [...frame, "/v1/projects"],
-        [`${home}/projects/new`]: [...frame, "/v1/regions"],
+        [`${home}/projects/new`]: [...frame, "/v1/regions", "/v1/sizes"],
         [`${home}/activity`]: [...frame, "/v1/events/history"],
         [`${home}/members`]: [...frame, people(org), `/v1/orgs/${org}/invitations`],
         [`${home}/api-keys`]: [...frame, "/v1/api-keys/"],
@@ -33,7 +33,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
         [`${here}${branch}`]: inside,
         [`${here}${branch}/credentials`]: [...inside, `${own}${branch}/credentials`],
         [`${here}/endpoints`]: [...inside, `${own}/endpoints`],
-        [`${here}${endpoint}`]: [...inside, `${own}${endpoint}`],
+        [`${here}${endpoint}`]: [...inside, `${own}${endpoint}`, "/v1/sizes"],
         [`${here}/operations`]: [...inside, `${own}/operations`, people(org)],
         [`${here}/ip-allow`]: [...inside, `${own}/ip-allow/refusals`],
         [`${here}/settings`]: inside

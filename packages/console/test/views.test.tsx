@@ -129,6 +129,7 @@ describe("states", () => {
       pending_state: null,
       disabled: false,
       suspend_timeout_seconds: 300,
+      size: null,
       last_active_at: null,
       started_at: null,
       suspended_at: null,

@@ -182,6 +182,7 @@ export const anEndpoint = (project_id: ProjectId, branch_id: BranchId, rest: Par
     pending_state: null,
     disabled: false,
     suspend_timeout_seconds: 300,
+    size: { name: "small", cpus: 0.5, memory_bytes: 2 ** 30, disk_bytes: 20 * 2 ** 30 },
     last_active_at: null,
     started_at: null,
     suspended_at: null,
@@ -191,6 +192,7 @@ export const anEndpoint = (project_id: ProjectId, branch_id: BranchId, rest: Par
     address: null,
     reach: null,
     connections: 0,
+    resized: false,
     ...rest
   })
 

@@ -3,7 +3,6 @@ export { diskReserve } from "./computes/ComputeLimits.ts"
 export { spaceOf } from "./computes/copyRoom.ts"
 export * as LocalComputeDriver from "./computes/LocalComputeDriver.ts"
 export { defaultUids, type UidRange } from "./machine/ComputeAccounts.ts"
-export { whyUndividable } from "./machine/computeSlices.ts"
 export {
   DataDirectoryLocked,
   DataDirectoryUnusable,
@@ -13,4 +12,5 @@ export {
 } from "./machine/LocalPostgresError.ts"
 export { findMachine, type LocalPostgresOptions } from "./machine/Machine.ts"
 export type { Identity } from "./machine/PostgresUser.ts"
+export { whyUndividable } from "./machine/whyUndividable.ts"
 export { EmbeddedPostgres, type StoreConnection } from "./store/EmbeddedPostgres.ts"

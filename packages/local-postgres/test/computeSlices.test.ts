@@ -1,18 +1,41 @@
-/** The CPU control groups of organizations: real ones where this machine has them, else directories in their place. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+/**
+ * The control groups of organizations and of the sizes of computes: real ones where this machine has them, else directories in
+ * their place. Holds docs/design/proxy.md P41 and docs/design/api.md A41.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync
+} from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { BranchId, ComputeDriver } from "@narthex/core"
+import { largeSize, smallSize } from "@narthex/core/testing"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
+import { note } from "../../../test/harness/note.ts"
 import { makeCpuGroups } from "../../../test/support/cpuGroups.ts"
 import { type Cluster, clusterAt } from "../src/cluster/Cluster.ts"
 import { startPostgres, stopPostgres } from "../src/cluster/PostgresProcess.ts"
-import { ComputeSlice, inSlice, openSlices, pidsIn, type Slices, sliceOf } from "../src/machine/computeSlices.ts"
+import {
+  ComputeSlice,
+  inSlice,
+  memoryOf,
+  openSlices,
+  pidsIn,
+  type Slices,
+  sliceOf
+} from "../src/machine/computeSlices.ts"
 import { findMachine } from "../src/machine/Machine.ts"
 import { processesOf } from "../src/machine/Processes.ts"
 import { runProgram, runToAnyEnd } from "../src/machine/runProgram.ts"
+import type { Task } from "./supervisor.ts"
 import { closedDirectory, dataDirectory, kinds, supervise } from "./support.ts"
 
 const branch_id = BranchId.make("br-kept")
@@ -20,6 +43,19 @@ const ada = "ada/.."
 
 const clusterOf = (dataDir: string) =>
   clusterAt(realpathSync(join(dataDir, "computes", "branches", branch_id)), "compute")
+
+/** Removes a group with those in it. Whether it is gone: the kernel keeps one for as long as its last process ends. */
+const removeGroups = (group: string): boolean => {
+  if (!existsSync(group)) return true
+  try {
+    for (const entry of readdirSync(group, { withFileTypes: true }))
+      if (entry.isDirectory()) rmdirSync(join(group, entry.name))
+    rmdirSync(group)
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** The groups of organizations, by name. */
 const groupsIn = ({ computes }: Pick<Slices, "computes">) =>
@@ -38,12 +74,37 @@ describe("the CPU control groups of organizations", { tags: ["cpu-groups"] }, ()
     )
 
   /** A supervising process in a control group, with a compute that runs. */
-  const running = (platform: string, dataDir: string) =>
+  const running = (platform: string, dataDir: string, start: Pick<Task, "generation" | "size"> = {}) =>
     Effect.gen(function* () {
-      const task = { run: "compute", dataDir, binaries: kinds[0].choice, cpuGroup: platform, org: "ada" } as const
-      const supervisor = yield* supervise(task)
-      return { supervisor, cluster: clusterOf(dataDir), group: join(platform, "computes", "org-ada") }
+      const own = { run: "compute", dataDir, binaries: kinds[0].choice, cpuGroup: platform, org: "ada" } as const
+      const supervisor = yield* supervise({ ...own, ...start })
+      return { supervisor, cluster: clusterOf(dataDir), group: join(platform, "computes", "org-ada", branch_id) }
     })
+
+  /** The limits of a server, from the files of its groups, of either version; `undefined`: this machine does not have the file. */
+  const limitsOf = (groups: ReadonlyArray<string>) => {
+    const numberIn = (...files: ReadonlyArray<string>) => {
+      const found = groups.flatMap((group) => files.map((file) => join(group, file))).find(existsSync)
+      return found === undefined ? undefined : Number(readFileSync(found, "utf8").trim().split(" ")[0])
+    }
+    return {
+      cpu: numberIn("cpu.max", "cpu.cfs_quota_us"),
+      memory: numberIn("memory.max", "memory.limit_in_bytes")
+    }
+  }
+
+  /** In version 1 the memory is limited in groups of another hierarchy, which are removed when the test ends. */
+  const memoryGroup = (platform: string) =>
+    Effect.acquireRelease(
+      Effect.sync(() => memoryOf(platform)),
+      (group) =>
+        group === undefined
+          ? Effect.void
+          : eventually(
+              "the groups of memory to be removed",
+              Effect.sync(() => removeGroups(group))
+            )
+    )
 
   const isWhole = (cluster: Cluster, group: string) =>
     Effect.map(processesOf(cluster.name), (pids) => assert.includeMembers([...pidsIn(group)], [...pids]))
@@ -64,26 +125,39 @@ describe("the CPU control groups of organizations", { tags: ["cpu-groups"] }, ()
     () =>
       Effect.gen(function* () {
         const { platform } = yield* groupsOf("members")
-        const { cluster, group, supervisor } = yield* running(platform, yield* dataDirectory(0))
+        const memory = yield* memoryGroup(platform)
+        const started = running(platform, yield* dataDirectory(0), { size: smallSize })
+        const { cluster, group, supervisor } = yield* started
         yield* isWhole(cluster, group)
         assert.include(pidsIn(join(platform, "platform")), supervisor.pid)
         assert.deepStrictEqual(pidsIn(platform), [])
         assert.strictEqual(readFileSync(join(platform, "computes", "cpu.idle"), "utf8").trim(), "1")
-        assert.strictEqual(readFileSync(join(group, "cpu.idle"), "utf8").trim(), "0")
+        assert.strictEqual(readFileSync(join(group, "..", "cpu.idle"), "utf8").trim(), "0")
+        const groups = memory === undefined ? [group] : [group, join(memory, branch_id)]
+        for (const each of groups) yield* isWhole(cluster, each)
+        const limits = limitsOf(groups)
+        note(`A compute of ${smallSize.cpus} CPU and ${smallSize.memory_bytes} bytes has ${JSON.stringify(limits)}.`)
+        assert.strictEqual(limits.cpu, smallSize.cpus * 100_000)
+        if (limits.memory !== undefined) assert.strictEqual(limits.memory, smallSize.memory_bytes)
       }).pipe(Effect.scoped)
   )
 
-  it.live("a server stays in its group when the supervisor is killed, and the next one divides the same groups", () =>
+  it.live("a server stays in its group when the supervisor is killed, and the next one gives it another size", () =>
     Effect.gen(function* () {
       const { platform } = yield* groupsOf("adopted")
+      const memory = yield* memoryGroup(platform)
       const dataDir = yield* dataDirectory(0)
-      const { cluster, group, supervisor } = yield* running(platform, dataDir)
+      const { cluster, group, supervisor } = yield* running(platform, dataDir, { size: smallSize })
       yield* supervisor.end("SIGKILL")
       const before = yield* processesOf(cluster.name)
-      mkdirSync(join(platform, "computes", "org-gone"))
-      const after = yield* running(platform, dataDir)
       assert.includeMembers([...pidsIn(group)], before.slice(0, 1))
+      mkdirSync(join(platform, "computes", "org-gone"))
+      const after = yield* running(platform, dataDir, { generation: 8, size: largeSize })
+      assert.notIncludeMembers([...pidsIn(group)], before.slice(0, 1))
       yield* isWhole(cluster, group)
+      const limits = limitsOf(memory === undefined ? [group] : [group, join(memory, branch_id)])
+      assert.strictEqual(limits.cpu, largeSize.cpus * 100_000)
+      if (limits.memory !== undefined) assert.strictEqual(limits.memory, largeSize.memory_bytes)
       assert.deepStrictEqual(groupsIn({ computes: join(platform, "computes") }), ["org-ada"])
       yield* after.supervisor.end("SIGTERM")
     }).pipe(Effect.scoped)
@@ -101,10 +175,10 @@ describe("the CPU control groups of organizations", { tags: ["cpu-groups"] }, ()
       yield* Effect.acquireRelease(started, () => Effect.orDie(stopPostgres(cluster)))
       const [name = ""] = groupsIn(slices)
       assert.deepStrictEqual(groupsIn(slices), ["org-ada%2F.."])
-      yield* isWhole(cluster, join(slices.computes, name))
+      yield* isWhole(cluster, join(slices.computes, name, branch_id))
       const copy = runProgram("sh", ["-c", "grep -o '/computes/.*' /proc/self/cgroup"], { background: true })
-      assert.strictEqual((yield* of(ada, slices)(copy)).trim(), `/computes/${name}`)
-      assert.strictEqual((yield* of("bob", slices)(copy)).trim(), "/computes/org-bob")
+      assert.strictEqual((yield* of(ada, slices)(copy)).trim(), `/computes/${name}/work`)
+      assert.strictEqual((yield* of("bob", slices)(copy)).trim(), "/computes/org-bob/work")
       yield* stopPostgres(cluster)
       const isGone = Effect.map(of(null, slices)(copy), () => !groupsIn(slices).includes(name))
       yield* eventually("the group of the organization to be removed", isGone)
@@ -144,6 +218,15 @@ describe("the files of control groups", () => {
         files.map((file) => read(directory, "computes", file)),
         ["+cpu", "1", ""]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("where the group has the controller of memory, those within it have it too", () =>
+    Effect.gen(function* () {
+      const files = { "cgroup.subtree_control": "", "cgroup.controllers": "cpuset cpu memory\n" }
+      const directory = yield* directoryWith(files, ["cpu.idle"])
+      yield* openSlices(directory)
+      assert.strictEqual(read(directory, "cgroup.subtree_control"), "+cpu +memory")
     }).pipe(Effect.scoped)
   )
 
@@ -210,8 +293,8 @@ describe("the files of control groups", () => {
 
   it.effect("without a control group there is no group to enter", () =>
     Effect.map(
-      inSlice((group) => Effect.succeed(group)),
-      (group) => assert.isUndefined(group)
+      inSlice((groups) => Effect.succeed(groups)),
+      (groups) => assert.deepStrictEqual(groups, [])
     )
   )
 })

@@ -3,7 +3,7 @@
  * until the test closes its stdin.
  */
 import { PgClient } from "@effect/sql-pg"
-import { BranchId, ComputeDriver, ComputeTenant, EndpointId, OrgId } from "@narthex/core"
+import { BranchId, ComputeDriver, ComputeTenant, EndpointId, type EndpointSize, OrgId } from "@narthex/core"
 import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { lockDirectory } from "../src/machine/DirectoryLock.ts"
@@ -18,6 +18,10 @@ export interface Task {
   readonly cpuGroup?: string
   /** The organization that the compute belongs to. */
   readonly org?: string
+  /** The generation of the start. Left out: 7. */
+  readonly generation?: number
+  /** The size of the compute. */
+  readonly size?: EndpointSize
   /** Where a program writes its pid and that of its parent. */
   readonly file?: string
   /** The user to change to at the start. */
@@ -49,7 +53,9 @@ const compute = Effect.gen(function* () {
   const driver = yield* ComputeDriver
   const branch_id = BranchId.make("br-kept")
   yield* driver.createBranch(branch_id, Option.none())
-  yield* say(yield* driver.start({ branch_id, endpoint_id: EndpointId.make("ep-kept"), generation: 7, roles: [] }))
+  const { generation = 7, size = null } = task
+  const endpoint_id = EndpointId.make("ep-kept")
+  yield* say(yield* driver.start({ branch_id, endpoint_id, generation, roles: [], size }))
   return yield* Effect.never
 }).pipe(
   Effect.provideService(ComputeTenant, task.org === undefined ? null : OrgId.make(task.org)),

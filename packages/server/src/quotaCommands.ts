@@ -6,6 +6,7 @@ import { printTable, rows, size } from "@narthex/cli/manner"
 import {
   AccountStore,
   type AuditLog,
+  inBytes,
   OrgId,
   type QuotaName,
   QuotaPolicy,
@@ -30,7 +31,7 @@ export class QuotaRefused extends Schema.TaggedError<QuotaRefused>()("QuotaRefus
 const organization = Argument.String("org_id").pipe(Argument.withDescription("The id of the organization"))
 const quota = Argument.String("quota").pipe(Argument.withDescription(quotaNames.join(", ")))
 const allowed = Argument.String("allowed").pipe(
-  Argument.withDescription('A whole number, for disk_bytes also a size like "200 GiB"; "default" removes the exception')
+  Argument.withDescription('A whole number, for bytes also a size like "200 GiB"; "default" removes the exception')
 )
 
 const existing = Effect.fnUntraced(function* (id: string) {
@@ -44,7 +45,7 @@ const show = Effect.fnUntraced(function* (id: string) {
   const found = yield* existing(id)
   const terms = Option.getOrUndefined(yield* (yield* QuotaStore).terms(found.id))
   const usage = yield* (yield* Quotas).usage(found)
-  const cell = (quota: QuotaName, amount: number) => (quota === "disk_bytes" ? size(amount) : amount)
+  const cell = (quota: QuotaName, amount: number) => (inBytes(quota) ? size(amount) : amount)
   yield* printTable(
     rows(
       ["quota", "held", "allowed", "exception"],
@@ -60,7 +61,7 @@ const show = Effect.fnUntraced(function* (id: string) {
 
 const numberIn = (quota: QuotaName, text: string): number | undefined => {
   if (/^(0|[1-9]\d{0,14})$/.test(text)) return Number(text)
-  return quota === "disk_bytes" ? Result.getOrUndefined(bytes.read(text)) : undefined
+  return inBytes(quota) ? Result.getOrUndefined(bytes.read(text)) : undefined
 }
 
 const set = Effect.fnUntraced(function* (id: string, name: string, text: string) {

@@ -14,6 +14,7 @@ import {
   RetentionPolicy,
   RunnerPolicy,
   SessionPolicy,
+  SizeCatalog,
   WaitLimit
 } from "@narthex/core"
 import { defaultRateLimits, LoggedRequests, RateLimits, ServerIdentity } from "@narthex/http"
@@ -42,6 +43,7 @@ export const layerReferences = (settings: Settings, region: RegionId, addresses:
     limits === null ? Layer.succeed(KeyLimit, Number.POSITIVE_INFINITY) : Layer.empty,
     limits === null ? Layer.succeed(WaitLimit, null) : Layer.empty,
     Layer.succeed(QuotaPolicy, settings.quotas),
+    settings.sizes === null ? Layer.empty : Layer.succeed(SizeCatalog, settings.sizes),
     Layer.succeed(RateLimits, limits === null ? null : { ...defaultRateLimits, ...rates }),
     Layer.succeed(EmittingRegion, region),
     Layer.succeed(EventSettings, {

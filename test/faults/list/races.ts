@@ -4,6 +4,19 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const races: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
+    file: "packages/core/src/rules/operations/desiredState.ts",
+    tests: ["packages/core/test/projects/endpointSizes.test.ts"],
+    faults: [
+      {
+        id: "size-start-begun",
+        find: '!Option.exists(by, ({ status }) => status === "scheduling")',
+        put: "Option.isNone(by)",
+        why: "A size that changes while the compute starts is followed by another start."
+      }
+    ]
+  },
+  {
+    area: "operations",
     file: "packages/core/src/runner/makePerformer.ts",
     tests: ["packages/core/test/runner/OperationRunner.claims.test.ts"],
     faults: [

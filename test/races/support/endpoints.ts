@@ -23,6 +23,8 @@ import { signIn, worldWith } from "./world.ts"
 
 /** Holds a runner after it has read the endpoints of a branch and before it acts on them. */
 export const read = new Barrier()
+/** The size with which the compute of an endpoint was started last. */
+export const sizes = new Map<string, string | undefined>()
 /** Holds a starting compute. */
 export const start = new Barrier()
 
@@ -46,7 +48,14 @@ const unhurried = Layer.effect(
 const computes = Layer.effect(
   ComputeDriver,
   Effect.map(ComputeDriver, (driver) =>
-    ComputeDriver.of({ ...driver, start: (compute) => Effect.andThen(start.pass, driver.start(compute)) })
+    ComputeDriver.of({
+      ...driver,
+      start: (compute) =>
+        Effect.suspend(() => {
+          sizes.set(compute.endpoint_id, compute.size?.name)
+          return Effect.andThen(start.pass, driver.start(compute))
+        })
+    })
   )
 ).pipe(Layer.provide(layerMemoryComputes))
 

@@ -7,13 +7,16 @@ import {
   BranchRoleStore,
   Credentials,
   changes,
+  EndpointStore,
   Endpoints,
   initiatorOf,
   OperationStore,
   type Project,
   Projects,
-  type SessionCaller
+  type SessionCaller,
+  SizeCatalog
 } from "@narthex/core"
+import { testSizes } from "@narthex/core/testing"
 import { Effect, Option, Random } from "effect"
 import { eventually } from "../../harness/eventually.ts"
 import { signIn } from "../../races/support/world.ts"
@@ -57,7 +60,7 @@ const mintAndRevoke = (dataDir: string, owner: SessionCaller, project: Project, 
   })
 
 /** The fates of a branch. */
-const fates = ["suspend", "reset", "delete", "mint and revoke", "make default", "delete endpoint"] as const
+const fates = ["suspend", "reset", "delete", "mint and revoke", "make default", "delete endpoint", "resize"] as const
 
 /**
  * Branches that a tenant keeps: a personal organization may have fifty in a project, and twenty running computes. The oldest
@@ -78,6 +81,18 @@ export const tenant = ({ dataDir, region }: StormRegion, name: string, over: () 
     const { branch: main, project } = made
     const set = (endpoint: { readonly id: typeof made.endpoint.id }, state: "active" | "idle", of: Project) =>
       endpoints.setDesiredState(of, endpoint.id, state, initiatorOf(owner))
+    /** Gives a running compute two sizes at once: it runs with the one that the endpoint has then. */
+    const resize = Effect.fnUntraced(function* ({ branch_id, id }: typeof made.endpoint) {
+      const store = yield* EndpointStore
+      const present = Effect.map(store.findAnywhere(id), Option.getOrThrow)
+      const given = yield* present
+      const to = (size: string) => endpoints.change(owner, onBranch, project, given, { size })
+      yield* Effect.all([to("large"), to("small"), to("large")], { concurrency: "unbounded" }).pipe(
+        Effect.provideService(SizeCatalog, testSizes)
+      )
+      yield* settled(branch_id)
+      assert.deepInclude({ ...(yield* present) }, { current_state: "active", resized: false })
+    })
     yield* set(made.endpoint, "active", project)
     yield* settled(main.id)
     const ofMain: Written = { branch: main.id, rows: 2_000 }
@@ -101,6 +116,7 @@ export const tenant = ({ dataDir, region }: StormRegion, name: string, over: () 
       }
       if (fate === "mint and revoke") yield* mintAndRevoke(dataDir, owner, project, branch)
       if (fate === "make default") yield* branches.setDefault(owner, branch)
+      if (fate === "resize") yield* resize(endpoint)
       if (fate === "delete endpoint") yield* endpoints.remove(owner, onBranch, project, endpoint)
       yield* settled(branch.id)
       if (fate === "delete") continue

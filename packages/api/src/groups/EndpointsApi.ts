@@ -9,6 +9,7 @@ import {
   endpointsByAgents,
   exampleIds as ids,
   means,
+  OfferedSize,
   ProjectId,
   reads,
   SuspendTimeout
@@ -19,7 +20,7 @@ import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../p
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { AnyBranchId, optionalNullable } from "../schemas/members.ts"
+import { AnyBranchId, optionalNullable, Pasted } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, created, EndpointRecord, Operations } from "../schemas/Shapes.ts"
 import { deletionStarted } from "../schemas/texts.ts"
@@ -29,7 +30,10 @@ export const CreateEndpoint = Schema.Struct({
   type: optionalNullable(EndpointType).annotateKey(
     means("The type of the endpoint. Left out: `read_only`.", "read_only")
   ),
-  suspend_timeout_seconds: optionalNullable(SuspendTimeout)
+  suspend_timeout_seconds: optionalNullable(SuspendTimeout),
+  size: optionalNullable(Pasted).annotateKey(
+    means("The name of a size. Left out: the default of the platform.", "small")
+  )
 })
 export type CreateEndpoint = typeof CreateEndpoint.Type
 
@@ -37,7 +41,10 @@ export const ChangeEndpoint = Schema.Struct({
   disabled: optionalNullable(Schema.Boolean).annotateKey(
     means("Whether connections are refused. Disabling ends the ones that are open.", true)
   ),
-  suspend_timeout_seconds: optionalNullable(SuspendTimeout)
+  suspend_timeout_seconds: optionalNullable(SuspendTimeout),
+  size: optionalNullable(Pasted).annotateKey(
+    means("The name of another size. A running compute is started again with it, which ends its connections.", "large")
+  )
 })
 export type ChangeEndpoint = typeof ChangeEndpoint.Type
 
@@ -48,6 +55,19 @@ const endpointsPath = "/v1/projects/:project_id/endpoints"
 
 export class EndpointsApi extends HttpApiGroup.make("endpoints")
   .add(
+    HttpApiEndpoint.get("sizes", "/v1/sizes", {
+      success: Schema.Struct({
+        sizes: Schema.Array(OfferedSize).annotateKey(
+          means("The sizes, in the operator's order; none: computes have no limits.")
+        )
+      })
+    }).annotateMerge(
+      endpointRules(reads("none", "branch"), {
+        summary: "List the sizes of endpoints",
+        text: "What the compute of an endpoint may take of a machine, by the names that endpoints are given.",
+        answer: "The sizes."
+      })
+    ),
     HttpApiEndpoint.get("list", endpointsPath, {
       params: project,
       query: pageQuery,
@@ -91,10 +111,10 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       params,
       payload: ChangeEndpoint,
       success: worked,
-      error: ConflictProblem
+      error: [ConflictProblem, QuotaExceededProblem, ResourceBusyProblem]
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }), {
-        summary: "Disable an endpoint, or change its suspend timeout",
+        summary: "Disable an endpoint, or change its size or suspend timeout",
         act: "endpoint.changed",
         text: "Members that are left out stay as they are.",
         answer: "The endpoint, and the work that was started.",

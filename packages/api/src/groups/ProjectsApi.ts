@@ -33,6 +33,9 @@ const wanted = {
       "The region of the project, which never changes. It may be left out while the platform has exactly one active region.",
       "eu-central"
     )
+  ),
+  size: optionalNullable(Pasted).annotateKey(
+    means("The name of the size of its endpoint. Left out: the default of the platform.", "small")
   )
 }
 const Sent = Schema.Struct({

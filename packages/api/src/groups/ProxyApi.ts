@@ -173,7 +173,7 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
     HttpApiEndpoint.get("changes", "/v1/proxy/changes", { success: EventStream }).annotateMerge(
       endpointRules(proxyOnly, {
         summary: "Stream the changes of allowlists and endpoints",
-        text: "One frame `change` for each changed allowlist, one frame `endpoint` for each endpoint that was disabled, suspended or deleted, and one frame `cancel` for each cancel request that a proxy hands over. A change is a hint: after a reconnect the proxy reads its lists and endpoints again.",
+        text: "One frame `change` for each changed allowlist, one frame `endpoint` for each endpoint that was disabled, suspended, deleted or started again for its size, and one frame `cancel` for each cancel request that a proxy hands over. A change is a hint: after a reconnect the proxy reads its lists and endpoints again.",
         answer: streamAnswer,
         streamsEvents: true
       })

@@ -14,6 +14,7 @@ import {
   BranchView,
   Capability,
   ClientRefusal,
+  EndpointSize,
   EndpointState,
   EndpointType,
   EndpointView,
@@ -86,6 +87,14 @@ export const EndpointRecord = Schema.Struct({
   ),
   pending_state: Schema.NullOr(open(EndpointState)),
   suspend_timeout_seconds: Schema.Int,
+  size: nullBefore(EndpointSize).annotateKey(
+    means("The CPU, memory and disk that its compute may take; `null`: no limits.", {
+      name: "small",
+      cpus: 0.5,
+      memory_bytes: 1_073_741_824,
+      disk_bytes: 21_474_836_480
+    })
+  ),
   connection_template: nullBefore(Schema.String).annotateKey(
     means(
       "A connection string with `{role}` and `{password}` in place of a credential, with what this platform needs.",

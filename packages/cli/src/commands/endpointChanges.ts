@@ -7,7 +7,7 @@ import { UsageMistake } from "../failures/LocalFailure.ts"
 import { follow, waitFlags } from "../following/follow.ts"
 import { followChange } from "../following/followChange.ts"
 import { confirm } from "../input/confirm.ts"
-import { branchFlag, endpointArgument, given, projectFlag, suspendFlag, yesFlag } from "../input/flags.ts"
+import { branchFlag, endpointArgument, given, projectFlag, sizeFlag, suspendFlag, yesFlag } from "../input/flags.ts"
 import { chooseEndpoint } from "../names/endpoints.ts"
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
@@ -81,6 +81,7 @@ const set = Command.make(
   "set",
   {
     ...optionalEndpoint,
+    size: sizeFlag,
     suspend: Flag.optional(suspendFlag),
     disabled: Flag.Literals("disabled", ["true", "false"]).pipe(
       Flag.withDescription("A disabled endpoint refuses connections and does not start"),
@@ -89,13 +90,13 @@ const set = Command.make(
     yes: yesFlag,
     ...waitFlags
   },
-  ({ disabled, suspend, timeout, wait, yes, ...wanted }) =>
+  ({ disabled, size, suspend, timeout, wait, yes, ...wanted }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
-        if (Option.isNone(disabled) && Option.isNone(suspend))
+        if (Option.isNone(disabled) && Option.isNone(suspend) && Option.isNone(size))
           return yield* new UsageMistake({
-            message: "Give what to change: --suspend-after or --disabled.",
+            message: "Give what to change: --size, --suspend-after or --disabled.",
             hint: "narthex endpoint set --branch preview --suspend-after 1h"
           })
         const api = yield* (yield* Connection).authenticated
@@ -106,7 +107,13 @@ const set = Command.make(
             `The connections of the endpoint ${params.endpoint_id} will end, and it refuses new ones.`,
             yes
           )
+        else if (Option.isSome(size))
+          yield* confirm(
+            `The compute of the endpoint ${params.endpoint_id} starts again with its size if it runs, which ends its connections.`,
+            yes
+          )
         const payload = {
+          ...given("size", size),
           ...given("suspend_timeout_seconds", suspend),
           ...given(
             "disabled",
@@ -121,9 +128,10 @@ const set = Command.make(
       })
     )
 ).pipe(
-  Command.withDescription("Disable or enable an endpoint, or change when it suspends"),
+  Command.withDescription("Change the size of an endpoint or when it suspends, disable or enable it"),
   Command.withExamples([
     { command: "narthex endpoint set --branch preview --suspend-after 1h" },
+    { command: "narthex endpoint set --size large --yes --wait", description: "Starts a running compute again" },
     { command: "narthex endpoint set ep-… --disabled true --yes" }
   ])
 )

@@ -5,7 +5,7 @@ import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { waitFlags } from "../following/follow.ts"
 import { followChange } from "../following/followChange.ts"
-import { branchFlag, endpointArgument, given, projectFlag, suspendFlag } from "../input/flags.ts"
+import { branchFlag, endpointArgument, given, projectFlag, sizeFlag, suspendFlag } from "../input/flags.ts"
 import { branchNames, chooseBranch } from "../names/branches.ts"
 import { chooseEndpoint } from "../names/endpoints.ts"
 import { chooseProject } from "../names/projects.ts"
@@ -66,10 +66,11 @@ const create = Command.make(
       Flag.withDescription("A branch has one read-write endpoint at most. Default: read_only"),
       Flag.optional
     ),
+    size: sizeFlag,
     suspend: Flag.optional(suspendFlag),
     ...waitFlags
   },
-  ({ branch, project, suspend, timeout, type, wait }) =>
+  ({ branch, project, size, suspend, timeout, type, wait }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
@@ -79,6 +80,7 @@ const create = Command.make(
           const payload = {
             branch_id: yield* chooseBranch(api, chosen, branch),
             ...given("type", type),
+            ...given("size", size),
             ...given("suspend_timeout_seconds", suspend)
           }
           return yield* answered(

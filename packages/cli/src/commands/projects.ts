@@ -8,7 +8,7 @@ import { waitFlags } from "../following/follow.ts"
 import { followChange } from "../following/followChange.ts"
 import { followDeletion } from "../following/followDeletion.ts"
 import { confirm } from "../input/confirm.ts"
-import { fittingArgument, given, pastedFlag, projectArgument, yesFlag } from "../input/flags.ts"
+import { fittingArgument, given, pastedFlag, projectArgument, sizeFlag, yesFlag } from "../input/flags.ts"
 import { chooseProject, inShell, projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -66,16 +66,18 @@ const create = Command.make(
       Flag.withDescription("The region of the project, which cannot change. Optional if only one region is active"),
       Flag.optional
     ),
+    size: sizeFlag,
     ...waitFlags
   },
-  ({ name, region, timeout, wait }) =>
+  ({ name, region, size, timeout, wait }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
         const api = yield* (yield* Connection).authenticated
+        const payload = { name, ...given("region", region), ...given("size", size) }
         const created = yield* output.waiting(
           "Creating the project",
-          answered(api.client.api.projects.create({ payload: { name, ...given("region", region) }, ...withBody }))
+          answered(api.client.api.projects.create({ payload, ...withBody }))
         )
         const table = ({ branch, endpoint, project }: typeof created.value) =>
           facts(
@@ -97,6 +99,7 @@ const create = Command.make(
   Command.withExamples([
     { command: "narthex project create shop" },
     { command: "narthex project create shop --region eu-central", description: "If several regions are active" },
+    { command: "narthex project create shop --size large", description: "The size of its endpoint: narthex size list" },
     { command: "narthex project create shop --wait", description: "Returns when its database is ready" }
   ])
 )

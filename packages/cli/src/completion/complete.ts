@@ -2,6 +2,7 @@
  * The hidden command of the completion scripts: `narthex __complete <shell> <words…>`. It prints candidates and nothing
  * else, whatever fails: a server that does not answer, a missing credential, an unusable file.
  */
+import { sizeNumbers } from "@narthex/api"
 import { Effect, Option, Redacted } from "effect"
 import { type Command, Completions } from "effect/cli"
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
@@ -62,6 +63,10 @@ const namesOf = (
     if (kind === "region")
       return (yield* regions.list()).regions.map(
         ({ name, region_id }): Candidate => ({ value: region_id, description: name })
+      )
+    if (kind === "size")
+      return (yield* endpoints.sizes()).sizes.map(
+        (size): Candidate => ({ value: size.name, description: sizeNumbers(size) })
       )
     const params = { project_id: (yield* chooseProject(api, Option.fromNullishOr(project))).id }
     if (kind === "branch") return (yield* branches.list({ params, query })).branches.map(nameAndId)

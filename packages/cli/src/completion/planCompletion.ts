@@ -9,7 +9,7 @@ export interface Candidate {
   readonly description: string
 }
 
-const nameKinds = ["project", "branch", "endpoint", "region", "context"] as const
+const nameKinds = ["project", "branch", "endpoint", "region", "size", "context"] as const
 export type NameKind = (typeof nameKinds)[number]
 
 export type Plan =

@@ -147,6 +147,13 @@ export const suspendFlag = Flag.String("suspend-after").pipe(
   })
 )
 
+/** `--size <name>` */
+export const sizeFlag = pastedFlag("size").pipe(
+  Flag.withMetavar("name"),
+  Flag.withDescription("The size of the endpoint: narthex size list"),
+  Flag.optional
+)
+
 /** `--ttl <duration>`, in seconds: up to ten years. */
 export const ttlFlag = (description: string) =>
   durationFlag("ttl", TtlSeconds).pipe(Flag.withDescription(description), Flag.optional)

@@ -13,6 +13,7 @@ const groups: Readonly<Record<string, string | undefined>> = {
   credential: "revoke",
   "ip-allow": "remove",
   region: undefined,
+  size: undefined,
   org: "delete",
   member: "remove",
   invitation: "revoke",

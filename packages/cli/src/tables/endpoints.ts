@@ -1,5 +1,5 @@
 /** Tables of endpoints. */
-import type { EndpointRecord } from "@narthex/api"
+import { type EndpointRecord, endpointSizeText } from "@narthex/api"
 import { type Cell, facts, instant, rows } from "../output/table.ts"
 import { stateText, yesNo } from "./states.ts"
 
@@ -14,11 +14,12 @@ const suspendText = (seconds: number): string => {
 /** `branches`: names by id. */
 export const endpointRows = (endpoints: ReadonlyArray<Endpoint>, branches: ReadonlyMap<string, string>) =>
   rows(
-    ["id", "branch", "type", "state", "disabled", "suspends after", "last active"],
+    ["id", "branch", "type", "size", "state", "disabled", "suspends after", "last active"],
     ...endpoints.map((endpoint) => [
       endpoint.id,
       branches.get(endpoint.branch_id) ?? endpoint.branch_id,
       endpoint.type,
+      endpoint.size?.name,
       stateText(endpoint),
       yesNo(endpoint.disabled),
       suspendText(endpoint.suspend_timeout_seconds),
@@ -49,6 +50,7 @@ const endpointPairs = (endpoint: Endpoint): ReadonlyArray<readonly [string, Cell
   ...hostPairs(endpoint),
   ["state", stateText(endpoint)],
   ["disabled", yesNo(endpoint.disabled)],
+  ["size", endpointSizeText(endpoint.size)],
   ["suspends after", suspendText(endpoint.suspend_timeout_seconds)],
   ["last active", instant(endpoint.last_active_at) ?? "never"],
   ["created", instant(endpoint.created_at)]

@@ -20,8 +20,8 @@ export const planeWithPeople = Effect.fnUntraced(function* (options: ControlPlan
 })
 
 /** Ada, with a key of her personal organization. `asPerson` runs a command with her session instead. */
-export const onControlPlane = Effect.gen(function* () {
-  const { home, plane, signIn, url } = yield* planeWithPeople()
+export const onControlPlaneWith = Effect.fnUntraced(function* (options: ControlPlaneOptions) {
+  const { home, plane, signIn, url } = yield* planeWithPeople(options)
   const ada = yield* Effect.promise(() => signIn("ada"))
   const key = yield* Effect.promise(() => ada.client.apiKeys.create({ name: "cli" }))
   if (key.secret === null) return yield* Effect.die("the key has no secret")
@@ -45,3 +45,5 @@ export const onControlPlane = Effect.gen(function* () {
     with: running
   }
 })
+
+export const onControlPlane = onControlPlaneWith({})

@@ -1,9 +1,10 @@
 /** The endpoints of a project: the list, the page of one, and the forms on them. */
-import { ChangeEndpoint, CreateEndpoint } from "@narthex/api"
+import { ChangeEndpoint, CreateEndpoint, type OfferedSize } from "@narthex/api"
 import { Effect } from "effect"
 import { type ApiRefused, calling } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"
+import { readSizes } from "../api/readSizes.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import {
   done,
@@ -49,50 +50,59 @@ const list = inProjectReading(["branches"], readList, (visit, { branches }, { en
   )
 )
 
+interface EndpointRead {
+  readonly endpoint: EndpointShown
+  readonly sizes: ReadonlyArray<OfferedSize>
+}
+
 const readEndpoint = (asked: ProjectAsked) =>
   Effect.flatMap(endpointIn(asked), (params) =>
     Effect.map(
-      calling((api) => api.endpoints.get({ params })),
-      ({ endpoint }): EndpointShown => endpoint
+      Effect.all([calling((api) => api.endpoints.get({ params })), readSizes], { concurrency: 2 }),
+      ([{ endpoint }, sizes]): EndpointRead => ({ endpoint, sizes })
     )
   )
 
 const endpointPage = Effect.fnUntraced(function* (
   visit: ProjectVisit,
   branches: ReadonlyArray<BranchShown>,
-  endpoint: EndpointShown,
+  { endpoint, sizes }: EndpointRead,
   state: Refused = shown
 ) {
   const branch = yield* branchOf({ ...visit.params, branch_id: endpoint.branch_id }, branches)
-  return page(<EndpointPage {...propsOf(visit, state)} endpoint={endpoint} branch={branch} />, {
+  return page(<EndpointPage {...propsOf(visit, state)} endpoint={endpoint} branch={branch} sizes={sizes} />, {
     status: state.status
   })
 })
 
 /** The page after a form that changed nothing. */
 const endpointPageAgain = (visit: ProjectVisit, state: Refused) =>
-  Effect.flatMap(readEndpoint(visit), (endpoint) => endpointPage(visit, [], endpoint, state))
+  Effect.flatMap(readEndpoint(visit), (read) => endpointPage(visit, [], read, state))
 
-const newEndpointPage = (
+const newEndpointPage = Effect.fnUntraced(function* (
   visit: ProjectVisit,
   branches: ReadonlyArray<BranchShown>,
   state?: Pick<NewEndpointPageProps, "draft" | "errors"> & { readonly status: number }
-) => {
+) {
+  const sizes = yield* readSizes
   const branch = branchWanted(visit.query.get("branch"), visit.project, branches)
   return page(
     <NewEndpointPage
       {...propsOf(visit)}
       branches={branches}
-      draft={state?.draft ?? { branch, type: "read_write", timeout: "300" }}
+      sizes={sizes}
+      draft={state?.draft ?? { branch, type: "read_write", timeout: "300", size: "" }}
       errors={state?.errors ?? {}}
       form_token={newFormToken()}
     />,
     { status: state?.status ?? 200 }
   )
-}
+})
 
-const errorsIn = (refusal: ApiRefused) =>
-  refusal.about("branch_id") === undefined ? { form: refusal.detail } : { branch: "Choose a branch of this project." }
+const errorsIn = (refusal: ApiRefused) => {
+  if (refusal.about("branch_id") !== undefined) return { branch: "Choose a branch of this project." }
+  return refusal.about("size") === undefined ? { form: refusal.detail } : { size: refusal.detail }
+}
 
 const create = inProject((visit) =>
   Effect.gen(function* () {
@@ -100,13 +110,15 @@ const create = inProject((visit) =>
     const draft: EndpointDraft = {
       branch: form.text("branch"),
       type: form.text("type"),
-      timeout: form.text("timeout")
+      timeout: form.text("timeout"),
+      size: form.text("size")
     }
     return yield* Effect.gen(function* () {
       const body = yield* payload(CreateEndpoint, {
         branch_id: draft.branch,
         type: draft.type,
-        suspend_timeout_seconds: wholeNumber(draft.timeout)
+        suspend_timeout_seconds: wholeNumber(draft.timeout),
+        ...(draft.size === "" ? {} : { size: draft.size })
       })
       const { endpoint } = yield* callOnce(form)(
         calling((api) => api.endpoints.create({ params: visit.params, payload: body }))
@@ -114,7 +126,7 @@ const create = inProject((visit) =>
       return done(`${visit.here}/endpoints/${endpoint.id}`, "endpoint-added")
     }).pipe(
       Effect.catchIf(refusedInput, (refusal) =>
-        Effect.map(visitAgain(visit, ["branches"]), ([again, { branches }]) =>
+        Effect.flatMap(visitAgain(visit, ["branches"]), ([again, { branches }]) =>
           newEndpointPage(again, branches, { status: refusal.status, draft, errors: errorsIn(refusal) })
         )
       )
@@ -169,6 +181,7 @@ const remove = inProject((visit) =>
 
 const path = "/orgs/:org_id/projects/:project_id/endpoints"
 const one = `${path}/:endpoint_id` as const
+const sizeOf = (form: Form) => ({ size: form.text("size") })
 const timeout = (form: Form) => ({ suspend_timeout_seconds: wholeNumber(form.text("timeout")) })
 
 export const endpointRoutes: ReadonlyArray<ConsoleRoute> = [
@@ -177,16 +190,17 @@ export const endpointRoutes: ReadonlyArray<ConsoleRoute> = [
   {
     method: "GET",
     path: `${path}/new`,
-    answer: inProjectWith(["branches"], (visit, { branches }) => Effect.succeed(newEndpointPage(visit, branches)))
+    answer: inProjectWith(["branches"], (visit, { branches }) => newEndpointPage(visit, branches))
   },
   {
     method: "GET",
     path: one,
-    answer: inProjectReading(["branches"], readEndpoint, (visit, { branches }, endpoint) =>
-      endpointPage(visit, branches, endpoint)
+    answer: inProjectReading(["branches"], readEndpoint, (visit, { branches }, read) =>
+      endpointPage(visit, branches, read)
     )
   },
   { method: "POST", path: one, answer: change(timeout, "endpoint-changed") },
+  { method: "POST", path: `${one}/resize`, answer: change(sizeOf, "endpoint-changed") },
   { method: "POST", path: `${one}/start`, answer: switchTo("start", "endpoint-starting") },
   { method: "POST", path: `${one}/suspend`, answer: switchTo("suspend", "endpoint-suspending") },
   { method: "POST", path: `${one}/disable`, answer: change(() => ({ disabled: true }), "endpoint-disabled") },

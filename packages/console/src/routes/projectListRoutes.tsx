@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { type ApiRefused, calling, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload } from "../api/payload.ts"
+import { readSizes } from "../api/readSizes.ts"
 import type { FieldError } from "../components/ErrorSummary.tsx"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
@@ -57,13 +58,15 @@ interface NewState {
 
 /** The catalog's default region is preselected. */
 const newProjectPage = Effect.fnUntraced(function* (visit: Visit, state?: NewState) {
-  const { regions } = yield* calling((api) => api.regions.list({}))
+  const reads = [calling((api) => api.regions.list({})), readSizes] as const
+  const [{ regions }, sizes] = yield* Effect.all(reads, { concurrency: reads.length })
   const preselected = regions.find((region) => region.default)?.region_id ?? ""
   return page(
     <NewProjectPage
       frame={visit.frame}
       regions={regions}
-      draft={state?.draft ?? { name: "", region: preselected }}
+      sizes={sizes}
+      draft={state?.draft ?? { name: "", region: preselected, size: "" }}
       errors={state?.errors ?? []}
       problem={state?.problem}
       form_token={newFormToken()}
@@ -76,6 +79,7 @@ const errorsIn = (refusal: ApiRefused): Pick<NewState, "errors" | "problem"> => 
   if (refusal.code === "region_required")
     return { errors: [{ field: "region", sentence: "Choose a region. There is more than one." }] }
   if (refusal.code === "region_unknown") return { errors: [{ field: "region", sentence: refusal.detail }] }
+  if (refusal.about("size") !== undefined) return { errors: [{ field: "size", sentence: refusal.detail }] }
   return refusal.about("name") === undefined
     ? { problem: refusal.detail }
     : { errors: [{ field: "name", sentence: "Use 1 to 128 characters and no control characters." }] }
@@ -96,11 +100,12 @@ const correctable = refusedWith(
 const create = inOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
-    const draft = { name: form.text("name"), region: form.text("region") }
+    const draft = { name: form.text("name"), region: form.text("region"), size: form.text("size") }
     return yield* Effect.gen(function* () {
       const body = yield* payload(CreateProject, {
         name: draft.name,
-        ...(draft.region === "" ? {} : { region: draft.region })
+        ...(draft.region === "" ? {} : { region: draft.region }),
+        ...(draft.size === "" ? {} : { size: draft.size })
       })
       const { project } = yield* callOnce(form)(calling((api) => api.projects.create({ payload: body })))
       return seeOther(withNotice(`${visit.home}/projects/${project.id}`, "project-created"))

@@ -1,4 +1,5 @@
 /** The form that creates a project: a name, and a region when there are several. */
+import type { OfferedSize } from "@narthex/api"
 import { Actions } from "../components/Actions.tsx"
 import { Card } from "../components/Card.tsx"
 import type { FieldError } from "../components/ErrorSummary.tsx"
@@ -9,17 +10,21 @@ import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
 import { errorOf } from "./Members.tsx"
 import { regionLabel } from "./records.ts"
+import { SizeField } from "./SizeField.tsx"
 import { type PlacedRegion, WorldMap } from "./WorldMap.tsx"
 
 export interface ProjectDraft {
   readonly name: string
   /** `""`: none is chosen. */
   readonly region: string
+  /** `""`: the default. */
+  readonly size: string
 }
 
 export interface NewProjectPageProps {
   readonly frame: Frame
   readonly regions: ReadonlyArray<PlacedRegion>
+  readonly sizes: ReadonlyArray<OfferedSize>
   readonly draft: ProjectDraft
   /** Makes a form that is sent twice create one project. */
   readonly form_token: string
@@ -28,7 +33,7 @@ export interface NewProjectPageProps {
 }
 
 export const NewProjectPage = (props: NewProjectPageProps) => {
-  const { draft, errors, form_token, frame, problem, regions } = props
+  const { draft, errors, form_token, frame, problem, regions, sizes } = props
   const projects = `/orgs/${frame.organization.id}/projects`
   const [only, ...others] = regions
   return (
@@ -52,6 +57,7 @@ export const NewProjectPage = (props: NewProjectPageProps) => {
           ) : (
             <Regions {...props} />
           )}
+          <SizeField sizes={sizes} value={draft.size} error={errorOf(errors, "size")} />
           <Actions>
             <button type="submit" class="primary">
               Create project

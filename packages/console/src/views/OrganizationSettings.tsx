@@ -75,6 +75,7 @@ const quotaWords: Readonly<Record<string, string>> = {
   endpoints: "Endpoints",
   credentials_per_branch: "Credentials of the branch with the most",
   running_computes: "Running computes",
+  memory_bytes: "Memory of running computes",
   members: "Members and open invitations",
   invitations: "Open invitations",
   organizations: "Organizations that you created",
@@ -85,7 +86,7 @@ const gibibyte = 1024 ** 3
 
 /** A quota's number with its unit: `0.25 GiB`, `12`. */
 const amountOf = (quota: string, value: number): string =>
-  quota === "disk_bytes" ? `${Math.round((value / gibibyte) * 100) / 100} GiB` : String(value)
+  quota.endsWith("_bytes") ? `${Math.round((value / gibibyte) * 100) / 100} GiB` : String(value)
 
 /** Whether little room is left: nine tenths are taken. */
 const isNearlyFull = (held: number, allowed: number) => held * 10 >= allowed * 9

@@ -109,11 +109,13 @@ export const peoplePages = (frame: Frame, hostile: string): Readonly<Record<stri
       <NewProjectPage
         frame={frame}
         regions={regions}
-        draft={{ name: hostile, region: hostile }}
+        sizes={[{ name: hostile, cpus: 1, memory_bytes: 1, disk_bytes: 1, default: true }]}
+        draft={{ name: hostile, region: hostile, size: hostile }}
         form_token="t"
         errors={[
           { field: "name", sentence: hostile },
-          { field: "region", sentence: hostile }
+          { field: "region", sentence: hostile },
+          { field: "size", sentence: hostile }
         ]}
         problem={hostile}
       />

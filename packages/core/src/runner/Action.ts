@@ -32,7 +32,7 @@ export const noPromise = { isPromise: false, isObsolete: () => Effect.succeed(tr
 
 export interface Action {
   /** Decides whether the operation runs, and changes what shows that it does. */
-  readonly begin: (operation: StoredOperation) => Effect.Effect<Begun, StorageError, Stores>
+  readonly begin: (operation: StoredOperation) => Effect.Effect<Begun, StorageError, Stores | Transaction>
   /** Brings the machines to the wanted state. Returns the compute where one was started, else `null`. */
   readonly perform: (
     operation: StoredOperation,

@@ -11,6 +11,7 @@ import { OperationAction, type StoredOperation } from "../../src/records/operati
 import { OperationStore } from "../../src/records/operations/OperationStore.ts"
 import { BranchStore } from "../../src/records/projects/BranchStore.ts"
 import type { EndpointState } from "../../src/records/projects/Endpoint.ts"
+import { SizeCatalog } from "../../src/records/projects/EndpointSize.ts"
 import { EndpointStore } from "../../src/records/projects/EndpointStore.ts"
 import { changes } from "../../src/rules/authorization/Policy.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
@@ -19,6 +20,7 @@ import { Branches } from "../../src/services/projects/Branches.ts"
 import { Endpoints } from "../../src/services/projects/Endpoints.ts"
 import { Projects } from "../../src/services/projects/Projects.ts"
 import { Transaction } from "../../src/Transaction.ts"
+import { testSizes } from "../../testing/sizes.ts"
 import { anotherRunner, Boundary, logged, Machines, MortalCore, onEndpoint, settle, signedIn } from "../memory/core.ts"
 
 const onBranch = changes("write", "change_projects", "branch")
@@ -42,12 +44,16 @@ const start = Effect.fnUntraced(function* ({ endpoint, project }: Setting) {
   return (yield* (yield* Endpoints).setDesiredState(project, endpoint.id, "active", bySystem)).operations
 })
 
+/** Every action, and the start of a compute that runs, for its size. */
+const cases = [...OperationAction.literals, "start_compute for another size"] as const
+type Case = (typeof cases)[number]
+
 /**
  * The start of each action, and the state once it is over: of the operation's endpoint, or else of the setting's, of
  * all computes, and of the branches of the operation's project.
  */
 const actions: Record<
-  OperationAction,
+  Case,
   {
     readonly begin: (
       setting: Setting
@@ -77,6 +83,16 @@ const actions: Record<
     end: { current_state: "idle", generation: 0, running: 0 }
   },
   start_compute: { begin: start, end: { current_state: "active", generation: 1, running: 1 } },
+  "start_compute for another size": {
+    begin: Effect.fnUntraced(function* (setting) {
+      yield* start(setting)
+      yield* settle
+      const { ada, endpoint, project } = setting
+      const changed = (yield* Endpoints).change(ada, onEndpoint, project, endpoint, { size: "large" })
+      return (yield* Effect.provideService(changed, SizeCatalog, testSizes)).operations
+    }),
+    end: { current_state: "active", generation: 2, running: 1 }
+  },
   suspend_compute: {
     begin: Effect.fnUntraced(function* (setting) {
       yield* start(setting)
@@ -131,12 +147,12 @@ const actions: Record<
 }
 
 /** Lets the worker die at boundary `fatal`. Returns whether it reached that boundary. */
-const dieAt = Effect.fnUntraced(function* (fatal: number, setting: Setting, action: OperationAction) {
+const dieAt = Effect.fnUntraced(function* (fatal: number, setting: Setting, action: Case) {
   const boundary = yield* Boundary
   const machines = yield* Machines
   const { runOne } = yield* OperationRunner
   const [operation] = yield* actions[action].begin(setting)
-  assert.strictEqual(operation?.action, action)
+  assert.strictEqual(operation?.action, action.split(" ")[0])
   let crossed = 0
   const cross = Effect.suspend(() => (++crossed === fatal ? Effect.interrupt : Effect.void))
   Object.assign(boundary, { cross })
@@ -148,7 +164,7 @@ const dieAt = Effect.fnUntraced(function* (fatal: number, setting: Setting, acti
 })
 
 describe("An operation whose worker dies", () => {
-  for (const action of OperationAction.literals)
+  for (const action of cases)
     it.effect(`${action} whose worker dies at any boundary is finished once by another worker`, () =>
       Effect.gen(function* () {
         let deaths = 0

@@ -6,6 +6,7 @@ import { ComputeFence } from "../../src/records/computes/ComputeFence.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aBranchId, anEndpointId } from "../records.ts"
+import { largeSize } from "../sizes.ts"
 
 /** A role whose password is not known: its verifier has the form that a driver requires. */
 const aRole = (role: string): ComputeRole => ({
@@ -53,6 +54,18 @@ export const computeDriverContract = contract<ComputeDriver>("ComputeDriver", (i
       assert.deepStrictEqual(yield* lacking(start.branch_id, ["former"], ["lost"]), [])
       yield* driver.start({ ...start, generation: 2, roles: [aRole("next")] })
       assert.deepStrictEqual(yield* lacking(start.branch_id, ["next"], ["lost"]), [1])
+    }))
+
+  it("a start of a later generation, with another size, replaces the compute of the endpoint", () =>
+    Effect.gen(function* () {
+      const driver = yield* ComputeDriver
+      const start = yield* started("kept")
+      const again = yield* driver.start({ ...start, generation: 2, size: largeSize })
+      const own = (yield* driver.running).filter(({ endpoint_id }) => endpoint_id === start.endpoint_id)
+      assert.deepStrictEqual(
+        own.map(({ address, generation }) => [address, generation]),
+        [[again.address, 2]]
+      )
     }))
 
   it("a call with a lower fence than one before it changes nothing of its branch, and is to be repeated", () =>

@@ -103,18 +103,21 @@ export const quotaStoreContract = contract<Ports>("QuotaStore", (it) => {
         ["init", "idle"]
       ] as const)
         yield* endpoints.put(anEndpoint(project, branch, { current_state, pending_state }))
-      assert.strictEqual(yield* held(org, "running_computes"), 3)
+      yield* endpoints.put(anEndpoint(project, branch, { current_state: "active", size: null }))
+      assert.strictEqual(yield* held(org, "running_computes"), 4)
+      assert.strictEqual(yield* held(org, "memory_bytes"), 3 * 2 ** 30)
 
       const idle = anEndpoint(project, branch)
       yield* endpoints.put(idle)
       const suspend = anOperation(project, branch, { endpoint_id: idle.id, action: "suspend_compute" })
       yield* operations.insert(suspend)
-      assert.strictEqual(yield* held(org, "running_computes"), 3)
+      assert.strictEqual(yield* held(org, "running_computes"), 4)
       const start = anOperation(project, branch, { endpoint_id: idle.id, action: "start_compute" })
       yield* operations.insert(start)
-      assert.strictEqual(yield* held(org, "running_computes"), 4)
+      assert.strictEqual(yield* held(org, "running_computes"), 5)
+      assert.strictEqual(yield* held(org, "memory_bytes"), 4 * 2 ** 30)
       yield* operations.update(new StoredOperation({ ...start, status: "finished" }))
-      assert.strictEqual(yield* held(org, "running_computes"), 3)
+      assert.strictEqual(yield* held(org, "running_computes"), 4)
     }))
 
   it("an invitation counts while it is pending, and takes the place of the member that it may become", () =>

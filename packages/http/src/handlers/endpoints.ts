@@ -1,6 +1,6 @@
 /** Serves `EndpointsApi` from the core. */
 import { Api } from "@narthex/api"
-import { AppliedPolicy, Endpoints, Principal, Target } from "@narthex/core"
+import { AppliedPolicy, Endpoints, Principal, SizeCatalog, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -19,6 +19,7 @@ export const EndpointsHandlers = HttpApiBuilder.group(
     })
 
     return handlers.handleAll({
+      sizes: () => Effect.map(SizeCatalog, (sizes) => ({ sizes })),
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* pageOf(query)
         const { items, next_cursor } = yield* problems(endpoints.list(yield* Principal, yield* Target.project, page))
@@ -28,7 +29,8 @@ export const EndpointsHandlers = HttpApiBuilder.group(
         const wanted = {
           branch_id: payload.branch_id,
           type: payload.type ?? ("read_only" as const),
-          suspend_timeout_seconds: payload.suspend_timeout_seconds ?? null
+          suspend_timeout_seconds: payload.suspend_timeout_seconds ?? null,
+          size: payload.size ?? null
         }
         return yield* endpointWork(yield* problems(endpoints.create(yield* Principal, yield* Target.project, wanted)))
       }),

@@ -77,6 +77,10 @@ const bodyOf = ({ body }: HttpServerResponse.HttpServerResponse): Json => {
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : undefined)
 
+/** A fact of an entry: text, or whether something is so; of a part with a name, the name. */
+const factOf = (value: unknown) =>
+  Predicate.isBoolean(value) ? String(value) : textOf(isObject(value) ? value["name"] : value)
+
 /** The records of an answer, in its order. An added network is an answer without a name of its own. */
 const recordsOf = (body: Json): ReadonlyArray<readonly [type: string, record: Json]> =>
   "cidr" in body
@@ -101,8 +105,8 @@ const partsOf = (
   const others = targetsOfPath(params, found).filter(({ id }) => !targets.some((it) => it.id === id))
   const [, record = {}] = shown.find(([, it]) => auditActions[action].some((name) => name in it)) ?? []
   const facts = auditActions[action].flatMap((name) => {
-    const value = record[name]
-    return Predicate.isString(value) || Predicate.isBoolean(value) ? [[name, String(value)] as const] : []
+    const fact = factOf(record[name])
+    return fact === undefined ? [] : [[name, fact] as const]
   })
   const outside = others.filter(({ type }) => targets.length === 0 || type !== "organization")
   return { targets: [...targets, ...outside], metadata: Object.fromEntries(facts) }

@@ -15,12 +15,14 @@ import {
   layerMemoryPorts,
   layerRunner,
   layerServices,
+  type OfferedSize,
   ProviderView,
   QuotaPolicy,
   type QuotaSettings,
   RegionCatalog,
   RegionId,
   RunnerPolicy,
+  SizeCatalog,
   TokenSigner
 } from "@narthex/core"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Stream } from "effect"
@@ -167,6 +169,7 @@ export interface ApiOptions {
   readonly regions?: ReadonlyArray<string>
   readonly key_limit?: number
   readonly quotas?: QuotaSettings
+  readonly sizes?: ReadonlyArray<OfferedSize>
   /** Nothing works on operations. */
   readonly idle?: boolean
   /** The server to listen with, instead of one for HTTP/1.1. */
@@ -178,7 +181,7 @@ export interface ApiOptions {
   readonly held?: ReadonlyArray<Duration.Duration>
 }
 
-const references = ({ access, key_limit = 1000, limits = null, quotas = defaultQuotas }: ApiOptions) =>
+const references = ({ access, key_limit = 1000, limits = null, quotas = defaultQuotas, sizes = [] }: ApiOptions) =>
   Layer.mergeAll(
     Layer.succeed(AccessPolicy, {
       open_signup: true,
@@ -188,6 +191,7 @@ const references = ({ access, key_limit = 1000, limits = null, quotas = defaultQ
     }),
     Layer.succeed(KeyLimit, key_limit),
     Layer.succeed(QuotaPolicy, quotas),
+    Layer.succeed(SizeCatalog, sizes),
     // Once, at the start: the memory driver's numbers would replace those that a test records.
     Layer.succeed(DiskMeasurementPolicy, {
       interval: Duration.days(1),

@@ -13,7 +13,7 @@
  */
 import { statSync } from "node:fs"
 import { open, rename, rm } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { Clock, Effect, Option, Schedule } from "effect"
 import { isIn, unusedAccount } from "../machine/ComputeAccounts.ts"
 import { rememberPostmaster } from "../machine/clusterOfProcess.ts"
@@ -77,17 +77,18 @@ const started = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine,
   // An interruption before readiness ends the server: until it has written `postmaster.pid`, no other process can find
   // it.
   return yield* Effect.uninterruptibleMask((restore) => {
-    const start = Effect.fnUntraced(function* (group: string | undefined) {
-      const { hasEnded, pid } = yield* spawnPostmaster(cluster, machine, owner, group)
+    const start = Effect.fnUntraced(function* (groups: ReadonlyArray<string>) {
+      const { hasEnded, pid } = yield* spawnPostmaster(cluster, machine, owner, groups)
       rememberPostmaster(pid, cluster.name)
       yield* restore(becomesReady(cluster, pid, hasEnded, logFrom)).pipe(
         Effect.onInterrupt(() => Effect.ignore(endProcess(pid, cluster)))
       )
-      if (group !== undefined && !pidsIn(group).includes(pid))
-        yield* Effect.logWarning(`A server is not in its CPU control group: ${group} refuses it.`)
+      for (const group of groups)
+        if (!pidsIn(group).includes(pid))
+          yield* Effect.logWarning(`A server is not in its control group: ${group} refuses it.`)
       return pid
     })
-    return cluster.purpose === "compute" ? inSlice(start) : start(undefined)
+    return cluster.purpose === "compute" ? inSlice(start, basename(cluster.directory)) : start([])
   })
 })
 
@@ -170,7 +171,7 @@ const spawnPostmaster = Effect.fnUntraced(function* (
   cluster: Cluster,
   machine: Machine,
   owner: Identity,
-  group: string | undefined
+  groups: ReadonlyArray<string>
 ) {
   const postgres = join(machine.binaries.directory, "postgres")
   const args = ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`]
@@ -182,7 +183,7 @@ const spawnPostmaster = Effect.fnUntraced(function* (
     environment: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,
     identity: machine.user.drops ? owner : undefined,
     directory: cluster.data,
-    group,
+    groups,
     log: cluster.log
   })
 })

@@ -35,7 +35,7 @@ import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { openSocketLinks } from "../cluster/SocketLinks.ts"
 import { hasSecret } from "../cluster/SupervisorSecret.ts"
-import { ComputeSlice, openSlices, sliceOf } from "../machine/computeSlices.ts"
+import { ComputeSlice, openSlices, raiseLimits, sliceOf, withSize } from "../machine/computeSlices.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
@@ -203,7 +203,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   })
 
   const start = Effect.fn("LocalComputeDriver.start")(function* (wanted: ComputeStart) {
-    const { branch_id, endpoint_id, generation, roles } = wanted
+    const { branch_id, endpoint_id, generation, roles, size = null } = wanted
     const cluster = yield* clusterOf(branch_id)
     if (!isFileName(endpoint_id)) return yield* refuse(`${endpoint_id} cannot be part of a path.`)
     const elsewhere = (yield* links.of(endpoint_id)).some((it) => it.cluster !== cluster.directory)
@@ -214,26 +214,28 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
       const state = [hasData(cluster), links.all, isRunning(cluster), isSealed(cluster, roles)] as const
       const [exists, all, runs, matches] = yield* Effect.all(state, { concurrency: state.length })
       if (!exists) return yield* refuse(`The branch ${branch_id} has no data.`)
-      const former = all.filter((it) => it.endpoint === endpoint_id && it.name !== name)
-      if (former.some((it) => it.generation > generation)) {
+      if (all.some((it) => it.endpoint === endpoint_id && it.generation > generation))
         return yield* refuse(`A later generation of ${endpoint_id} than ${generation} was started.`)
-      }
-      if (!runs) {
+      if (runs) yield* raiseLimits(branch_id, size)
+      else {
         yield* hasReserve(disk)
         yield* links.remove(all.filter((it) => it.cluster === cluster.directory))
       }
       yield* confirm(branch_id)
-      yield* startPostgres(cluster, machine)
+      yield* withSize(size)(startPostgres(cluster, machine))
       if (matches && !runs) applied.set(branch_id, { roles, prepared: true })
       else yield* enforce(cluster, roles, true)
       yield* confirm(branch_id)
-      const address = yield* links.put(name, cluster)
+      return { endpoint_id, branch_id, generation, address: yield* links.put(name, cluster) }
+    })
+    const replace = Effect.gen(function* () {
+      const former = (yield* links.of(endpoint_id)).filter((it) => it.generation < generation)
       yield* links.remove(former)
-      return { endpoint_id, branch_id, generation, address }
+      if (former.length > 0) yield* suspendUnlinked(cluster)
     })
     return yield* locked(
       [branch_id],
-      Effect.onError(run, () => Effect.ignore(stopUnlinked(cluster)))
+      Effect.onError(Effect.andThen(replace, run), () => Effect.ignore(stopUnlinked(cluster)))
     )
   })
 

@@ -11,10 +11,12 @@ import { Effect } from "effect"
 import { superuserOn } from "../cluster/asSupervisor.ts"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { killPostgres, startPostgres } from "../cluster/PostgresProcess.ts"
+import { inSlice } from "../machine/computeSlices.ts"
 import { ImpossibleRequest, LocalPostgresError, type NoRoomNow } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import type { ComputeLimits } from "./ComputeLimits.ts"
 import type { ComputeLinks } from "./ComputeLinks.ts"
+import { branchOf } from "./runningComputes.ts"
 
 interface Given {
   readonly machine: Machine
@@ -53,7 +55,8 @@ export const enforceRoles = Effect.fn("enforceRoles")(function* (
     yield* startPostgres(cluster, machine)
     yield* Effect.mapError(applyRoles(roles, { ...wanted, within: patience, patience }), failureOf)
   })
-  const confirmed = Effect.andThen(again, confirm)
+  // The group keeps its limits, because it is not removed while nothing runs in it.
+  const confirmed = inSlice(() => Effect.andThen(again, confirm), branchOf(cluster))
   yield* Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster)))
   yield* Effect.forEach(former, ({ name }) => links.put(name, cluster), { discard: true })
 })

@@ -4,37 +4,41 @@
  *
  *     platform       this process and what it starts for itself, with the usual weight
  *     computes       everything that works for tenants, with the lowest weight
- *       org-<id>     the servers and copies of an organization, with the weight of every other one
+ *       org-<id>     all of an organization, with the weight of every other one
+ *         work       its copies
+ *         <branch>   the server of a branch, with the limits of the size of its endpoint
+ *
+ * Version 1 limits memory in another hierarchy, where the groups of branches are made too, within that of this process.
  *
  * Without a control group the processes of computes have a lower priority, and nothing is divided between organizations.
  *
  * Pitfall: moving a process that runs. Its children stay in the former group, and in version 2 the move stops every
  * start of a program on the machine. So a process enters its group before it becomes its program (`startingProcess`).
  */
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  writeFileSync
-} from "node:fs"
+import { createHash } from "node:crypto"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import type { EndpointSize } from "@narthex/core"
 import { Context, Effect } from "effect"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
+import { limitGroups, memoryGroupOfVersion1 } from "./sliceLimits.ts"
+import { whyUndividable } from "./whyUndividable.ts"
 
 export interface Slices {
   /** The directory of the group `computes`. */
   readonly computes: string
+  /** Where version 1 limits the memory of servers. Made when the first has a size; left out: in `computes`, or nowhere. */
+  readonly memory?: string | undefined
   /** The directories of groups that processes may be about to enter, and how many of them. */
   readonly entering: Map<string, number>
 }
 
 /** The group that the running fiber starts processes in. */
 export interface Slice extends Slices {
+  /** The directory of the organization's group. */
   readonly group: string
+  /** The limits of a server that is started; `null`: none. Left out: those that its group has. */
+  readonly size?: EndpointSize | null
 }
 
 /** `undefined`: the operator gives no control group. */
@@ -68,20 +72,6 @@ export const openSlices = (directory: string) =>
       })
   })
 
-/** Why the group cannot be divided, as far as it shows without a change; `undefined`: nothing does. */
-export const whyUndividable = (directory: string): string | undefined => {
-  const [processes, controllers] = [join(directory, "cgroup.procs"), join(directory, "cgroup.controllers")]
-  if (!existsSync(processes)) return "it is no control group"
-  if (existsSync(controllers) && !readFileSync(controllers, "utf8").split(/\s/).includes("cpu"))
-    return "it does not have the controller `cpu`"
-  try {
-    accessSync(processes, constants.W_OK)
-    return undefined
-  } catch {
-    return "this account may not divide it"
-  }
-}
-
 /** The most rounds of moving processes: processes may start others before they are moved. */
 const rounds = 20
 
@@ -99,9 +89,23 @@ const divide = (directory: string): Slices => {
   if (lowest === undefined) throw new Error("it does not have the controller `cpu`")
   const [file, weight] = lowest
   writeFileSync(join(computes, file), weight)
-  const slices = { computes, entering: new Map() }
+  const slices = { computes, memory: memoryOf(directory), entering: new Map() }
   removeEmpty(slices)
   return slices
+}
+
+/** Several platforms may be in one group of memory, but each has a CPU group of its own. */
+export const memoryOf = (directory: string): string | undefined => {
+  const own = memoryGroupOfVersion1(readText("/proc/mounts"), readText("/proc/self/cgroup"))
+  return own && join(own, `narthex-${createHash("sha256").update(directory).digest("hex").slice(0, 12)}`)
+}
+
+const readText = (file: string) => {
+  try {
+    return readFileSync(file, "utf8")
+  } catch {
+    return ""
+  }
 }
 
 /**
@@ -116,10 +120,11 @@ const lowestWeights = [
   ["cpu.shares", "2"]
 ] as const
 
-/** Lets the groups within this one have weights, which they have in version 1 anyway. */
+/** Lets the groups within this one have weights and, where this one has it, limits of memory. Version 1 lets them anyway. */
 const giveController = (group: string): void => {
   const file = join(group, "cgroup.subtree_control")
-  if (existsSync(file)) writeFileSync(file, "+cpu")
+  const hasMemory = readText(join(group, "cgroup.controllers")).trim().split(" ").includes("memory")
+  if (existsSync(file)) writeFileSync(file, hasMemory ? "+cpu +memory" : "+cpu")
 }
 
 /** The processes in a group; none if there is no such group. */
@@ -140,49 +145,96 @@ const enter = (group: string, pid: number): void => {
   }
 }
 
+/** The part of an organization's group for everything but servers. */
+const work = "work"
+
+/** The directories of the groups of a part, one of each hierarchy. */
+const groupsOf = ({ group, memory, size }: Slice, part: string): ReadonlyArray<string> => {
+  const limited = memory !== undefined && part !== work && (size != null || existsSync(join(memory, part)))
+  return limited ? [join(group, part), join(memory, part)] : [join(group, part)]
+}
+
 /**
- * Runs what starts a process in the group of the organization that the call works for, until the process is in it. `start`
- * gets the directory of the group. A group that cannot be made keeps no database down: `undefined`.
+ * Runs what starts a process in a part of the group of the organization that the call works for, until the process is in it:
+ * a server in that of its branch, everything else in `work`. `start` gets the directories of the groups. Groups that cannot be
+ * made keep no database down: there are none then.
  */
 export const inSlice = <A, E, R>(
-  start: (group: string | undefined) => Effect.Effect<A, E, R>
+  start: (groups: ReadonlyArray<string>) => Effect.Effect<A, E, R>,
+  part: string = work
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     const slice = yield* ComputeSlice
-    if (slice === undefined) return yield* start(undefined)
-    return yield* Effect.acquireUseRelease(
-      Effect.catch(make(slice), (error) => Effect.as(Effect.logWarning(error.message), undefined)),
-      start,
-      () => Effect.sync(() => leave(slice))
-    )
+    if (slice === undefined) return yield* start([])
+    const groups = groupsOf(slice, part)
+    const made = Effect.catch(make(slice, groups), (error) => Effect.as(Effect.logWarning(error.message), []))
+    return yield* Effect.acquireUseRelease(made, start, () => Effect.sync(() => leave(slice, groups)))
   })
 
-const make = (slice: Slice) =>
-  Effect.try({
-    try: () => {
-      const { entering, group } = slice
-      entering.set(group, (entering.get(group) ?? 0) + 1)
-      removeEmpty(slice)
-      mkdirSync(group, { recursive: true })
-      return group
-    },
-    catch: (cause) => new LocalPostgresError({ operation: `Making ${slice.group}`, reason: String(cause) })
+const make = (slice: Slice, groups: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    yield* Effect.try({
+      try: () => {
+        for (const group of groups) slice.entering.set(group, (slice.entering.get(group) ?? 0) + 1)
+        removeEmpty(slice)
+        mkdirSync(slice.group, { recursive: true })
+        share(slice.group)
+        for (const group of groups) mkdirSync(group, { recursive: true })
+      },
+      catch: (cause) => new LocalPostgresError({ operation: `Making ${groups.join(" and ")}`, reason: String(cause) })
+    })
+    if (slice.size !== undefined) yield* limited(groups, slice.size, "set")
+    return groups
   })
 
-const leave = ({ entering, group }: Slice): void => {
-  const others = (entering.get(group) ?? 1) - 1
-  if (others > 0) entering.set(group, others)
-  else entering.delete(group)
+/** As `giveController`. An organization of an earlier version has servers there, and gets it once they have ended. */
+const share = (group: string): void => {
+  try {
+    giveController(group)
+  } catch {
+    // Servers there have the CPU's weights and no limits.
+  }
 }
 
-/** Removes the groups of organizations for which nothing runs any more. The kernel keeps groups that have processes. */
-const removeEmpty = ({ computes, entering }: Slices): void => {
-  const groups = readdirSync(computes, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  for (const group of groups.map(({ name }) => join(computes, name)))
+const limited = (groups: ReadonlyArray<string>, size: EndpointSize | null, how: "raise" | "set") => {
+  const left = limitGroups(groups, size, how)
+  return left.length === 0 ? Effect.void : Effect.logWarning(`${groups[0]} does not limit ${left.join(" and ")}.`)
+}
+
+/** Gives a server that is started within the effect the limits of a size. */
+export const withSize = (size: EndpointSize | null) =>
+  Effect.updateService(ComputeSlice, (slice) => (slice === undefined ? undefined : { ...slice, size }))
+
+/** Gives a server that runs, and that another endpoint uses too, the larger limits of the two; `null`: none. */
+export const raiseLimits = (branch: string, size: EndpointSize | null): Effect.Effect<void> =>
+  Effect.flatMap(ComputeSlice, (slice) =>
+    slice === undefined ? Effect.void : limited(groupsOf(slice, branch), size, "raise")
+  )
+
+const leave = ({ entering }: Slice, groups: ReadonlyArray<string>): void => {
+  for (const group of groups) {
+    const others = (entering.get(group) ?? 1) - 1
+    if (others > 0) entering.set(group, others)
+    else entering.delete(group)
+  }
+}
+
+/** The directories in one; none if there is no such directory. */
+const within = (directory: string): ReadonlyArray<string> => {
+  if (!existsSync(directory)) return []
+  const entries = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  return entries.map(({ name }) => join(directory, name))
+}
+
+/** Removes the groups for which nothing runs any more. The kernel keeps groups that have processes, or groups. */
+const removeEmpty = ({ computes, entering, memory }: Slices): void => {
+  const parts = within(computes).flatMap(within)
+  const servers = memory === undefined ? [] : within(memory)
+  for (const group of [...parts, ...servers, ...within(computes)])
     if (!entering.has(group))
       try {
         rmdirSync(group)
       } catch {
-        // It has processes.
+        // The kernel keeps it.
       }
 }

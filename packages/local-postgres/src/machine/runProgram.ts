@@ -26,9 +26,9 @@ export const runToAnyEnd = Effect.fnUntraced(function* (
   { background = false, directory, from = "/", identity }: ProgramOptions = {}
 ) {
   const [program, given] = background ? nicely(command, args) : ([command, args] as const)
-  const run = (group?: string) =>
-    runToEnd({ command: program, args: given, from, environment, directory, identity, group })
-  const ended = yield* background ? inSlice(run) : run()
+  const run = (groups: ReadonlyArray<string>) =>
+    runToEnd({ command: program, args: given, from, environment, directory, identity, groups })
+  const ended = yield* background ? inSlice(run) : run([])
   if ("failed" in ended) return yield* new LocalPostgresError({ operation: command, reason: ended.failed })
   return ended
 })

@@ -10,8 +10,8 @@ export interface Program {
   readonly identity?: Identity | undefined
   /** Opened for the program, which can enter it as `/proc/self/fd/3`. */
   readonly directory?: string | undefined
-  /** The directory of a control group that it enters, if it can (`computeSlices`). */
-  readonly group?: string | undefined
+  /** The directories of control groups that it enters, if it can: one of each hierarchy, two at most (`computeSlices`). */
+  readonly groups?: ReadonlyArray<string>
   /** The file for the output of a server, which has a session of its own and goes on when this process ends. */
   readonly log?: string
 }
@@ -57,9 +57,9 @@ export const serve = (parent: number) => {
       return undefined
     }
   }
-  const entering = 'echo 0 2>/dev/null >&4; exec "$@" 4>&-'
+  const entering = 'echo 0 2>/dev/null >&4; echo 0 2>/dev/null >&5; exec "$@" 4>&- 5>&-'
 
-  const start = ({ args, command, directory, environment, from, group, id, identity, log }: Start) => {
+  const start = ({ args, command, directory, environment, from, groups = [], id, identity, log }: Start) => {
     const opened: Array<number> = []
     const open = (path: string, flags: string | number, mode?: number) => {
       const file = openSync(path, flags, mode)
@@ -69,17 +69,16 @@ export const serve = (parent: number) => {
     try {
       const entered = directory === undefined ? "ignore" : open(directory, constants.O_RDONLY | constants.O_DIRECTORY)
       const output = log === undefined ? "pipe" : open(log, "a", 0o600)
-      const entrance = group === undefined ? undefined : entranceOf(group)
-      if (entrance !== undefined) opened.push(entrance)
+      const entrances = groups.map(entranceOf).filter((file) => file !== undefined)
+      opened.push(...entrances)
+      const [first, second = first] = entrances
       const [program, given] =
-        entrance === undefined
-          ? ([command, args] as const)
-          : (["sh", ["-c", entering, "sh", command, ...args]] as const)
+        first === undefined ? ([command, args] as const) : (["sh", ["-c", entering, "sh", command, ...args]] as const)
       const child = spawn(program, given, {
         cwd: from,
         env: environment,
         detached: log !== undefined,
-        stdio: ["ignore", output, output, entered, entrance ?? "ignore"],
+        stdio: ["ignore", output, output, entered, first ?? "ignore", second ?? "ignore"],
         ...identity
       })
       const text = { out: "", err: "" }

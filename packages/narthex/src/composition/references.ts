@@ -17,6 +17,7 @@ import {
   RunnerPolicy,
   type RunnerSettings,
   SessionPolicy,
+  SizeCatalog,
   WaitLimit
 } from "@narthex/core"
 import { defaultRateLimits, RateLimits, ServerIdentity } from "@narthex/http/web"
@@ -60,6 +61,7 @@ export const layerReferences = ({
   roles,
   sessions,
   signup,
+  sizes,
   limits = {}
 }: CoreOptions) => {
   const { keys, quotas, rates, streams, waits } = { quotas: undefined, ...(limits ?? none) }
@@ -78,6 +80,7 @@ export const layerReferences = ({
     keys === undefined ? Layer.empty : Layer.succeed(KeyLimit, keys),
     Layer.succeed(WaitLimit, over(defaultWaitLimit, waits)),
     Layer.succeed(QuotaPolicy, withChosen(defaultQuotas, quotas)),
+    sizes === undefined ? Layer.empty : Layer.succeed(SizeCatalog, sizes),
     Layer.succeed(RateLimits, over(defaultRateLimits, rates)),
     Layer.succeed(EventSettings, { ...settings, limits: over(defaultEventLimits, streams) }),
     Layer.succeed(RetentionPolicy, withChosen(defaultRetention, retention)),

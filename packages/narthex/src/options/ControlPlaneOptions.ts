@@ -7,6 +7,7 @@ import type {
   EventSchema,
   EventSettings,
   IdentityProvider,
+  OfferedSize,
   OperationClass,
   ProxyLocation,
   QuotaSettings,
@@ -64,6 +65,8 @@ export interface CoreOptions {
   readonly identity?: ReadonlyArray<Provider> | Layer.Layer<IdentityProvider>
   /** The driver that runs Postgres for branches. Default: computes in memory, which start nothing. */
   readonly computes?: Layer.Layer<ComputeDriver, unknown>
+  /** The sizes that endpoints can be given, one of which is the default. Default: none, computes have no limits. */
+  readonly sizes?: ReadonlyArray<OfferedSize>
   /** The ids of regions at the very first start, the default one first. Default: `local`. */
   readonly regions?: ReadonlyArray<string>
   /** Rules about the people who may sign in. Default: everyone. */

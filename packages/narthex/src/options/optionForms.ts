@@ -10,7 +10,9 @@ import {
   type EventSettings,
   isProxyDomain,
   isProxyHost,
+  isSizeCatalog,
   normalizeEmail,
+  OfferedSize,
   type OperationClass,
   type OwnRole,
   type ProxyLocation,
@@ -171,6 +173,12 @@ const peppers = expecting(
   (it) => everyOf(it, (item) => isWhole(item, 1)) && isSet(it)
 )
 
+const areSizes = Schema.is(Schema.Array(OfferedSize))
+const sizes = expecting(
+  "an array of sizes { name, cpus, memory_bytes, disk_bytes, default }, with distinct names, and one default",
+  (it) => areSizes(it) && isSizeCatalog(it)
+)
+
 const storage = expecting(
   "memory(), postgres(url), or { durable, layer }",
   (it) => isRecord(it) && "durable" in it && Predicate.isBoolean(it.durable) && "layer" in it && Layer.isLayer(it.layer)
@@ -183,6 +191,7 @@ export const optionForms: Members<ControlPlaneOptions> = {
   peppers: optional(peppers),
   identity: optional(either(anArray, aLayer)),
   computes: optional(aLayer),
+  sizes: optional(sizes),
   regions: optional(texts),
   signup: optional(objectOf(signup)),
   sessions: optional(objectOf(sessions)),

@@ -6,6 +6,14 @@ import { lockOf } from "../database/exclusively.ts"
 import { json } from "../database/tableOf.ts"
 import { organizationDisk } from "./organizationDisk.ts"
 
+/** The endpoints of the organization whose compute runs, or that an unfinished operation starts. */
+const running = `narthex.endpoint e join narthex.project p on p.id = e.project_id
+    where p.org_id = $1 and p.deleted_at is null and e.deleted_at is null
+      and (e.current_state = 'active' or e.pending_state = 'active' or exists (
+        select 1 from narthex.operation o
+        where o.branch_id = e.branch_id and o.endpoint_id = e.id and o.action = 'start_compute'
+          and o.status in ('scheduling', 'running', 'cancelling')))`
+
 /** `$1` the organization, `$2` a project or null, `$3` the time. A number that no row gives is 0. */
 const counts: Record<QuotaName, string> = {
   projects: "select count(*) from narthex.project where org_id = $1 and deleted_at is null",
@@ -23,12 +31,8 @@ const counts: Record<QuotaName, string> = {
     select count(*) as n from narthex.branch_role r join narthex.branch b on b.id = r.branch_id join narthex.project p on p.id = b.project_id
     where p.org_id = $1 and p.deleted_at is null and b.deleted_at is null and r.removed_at is null
     group by b.id) as each_branch`,
-  running_computes: `select count(*) from narthex.endpoint e join narthex.project p on p.id = e.project_id
-    where p.org_id = $1 and p.deleted_at is null and e.deleted_at is null
-      and (e.current_state = 'active' or e.pending_state = 'active' or exists (
-        select 1 from narthex.operation o
-        where o.branch_id = e.branch_id and o.endpoint_id = e.id and o.action = 'start_compute'
-          and o.status in ('scheduling', 'running', 'cancelling')))`,
+  running_computes: `select count(*) from ${running}`,
+  memory_bytes: `select coalesce(sum((e.size->>'memory_bytes')::bigint), 0) from ${running}`,
   members: `select (select count(*) from narthex.membership where org_id = $1) + (
     select count(*) from narthex.invitation
     where org_id = $1 and accepted_at is null and revoked_at is null and expires_at > $3::timestamptz)`,

@@ -246,20 +246,21 @@ export const computeAddress: TextForm<string> = form("host:port, or the absolute
   /^(\/[^\0]+|[^\s/:]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5})$/.test(text) ? text : undefined
 )
 
-const decodeProviders = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Array(OpenIdProvider)), {
-  errors: "all",
-  onExcessProperty: "error"
-})
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Failures name the place and what is expected there, never the value. */
-export const providers: Form<ReadonlyArray<OpenIdProvider>> = {
-  read: (text) =>
-    Result.mapError(decodeProviders(text), ({ issue }) => {
-      const issues = issuesOf(issue).issues.map(({ message, path = [] }) => {
-        const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-        return place === "" ? message : `${place}: ${message}`
+/** A JSON list. Failures name the place and what is expected there, never the value. */
+export const jsonList = <A, I>(things: string, list: Schema.Codec<A, I>): Form<A> => {
+  const decode = Schema.decodeUnknownResult(Schema.fromJsonString(list), { errors: "all", onExcessProperty: "error" })
+  return {
+    read: (text) =>
+      Result.mapError(decode(text), ({ issue }) => {
+        const issues = issuesOf(issue).issues.map(({ message, path = [] }) => {
+          const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+          return place === "" ? message : `${place}: ${message}`
+        })
+        return `a JSON list of ${things} (${issues.join("; ")})`
       })
-      return `a JSON list of providers (${issues.join("; ")})`
-    })
+  }
 }
+
+export const providers: Form<ReadonlyArray<OpenIdProvider>> = jsonList("providers", Schema.Array(OpenIdProvider))

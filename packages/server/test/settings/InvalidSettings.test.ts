@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
 import { InvalidSettings } from "../../src/settings/Settings.ts"
 import { settingsTable } from "../../src/settings/settingsTable.ts"
-import { type Env, inFile, load, mistakes, provider, providers, secret, shared } from "./environment.ts"
+import { type Env, inFile, load, mistakes, provider, providers, secret, shared, size, sizes } from "./environment.ts"
 
 describe("settings are refused", () => {
   const wrong: ReadonlyArray<readonly [env: Env, sentence: string, standalone?: boolean]> = [
@@ -115,6 +115,14 @@ describe("settings are refused", () => {
       true
     ],
     [{ NARTHEX_ADMIN_PORT: "4403" }, "NARTHEX_ADMIN_PORT and NARTHEX_DEV_PROVIDER_PORTS (second) are both 4403", true],
+    [{ NARTHEX_SIZES: "[]" }, "NARTHEX_SIZES must be a JSON list of sizes"],
+    [sizes({ ...size, default: false }), "Expected distinct names, and one size that is the default"],
+    [sizes(size, { ...size, default: false }), "Expected distinct names, and one size that is the default"],
+    [sizes({ ...size, memory: "64 MiB" }), '0.memory: Expected a size like "4 GiB", of at least 128 MiB'],
+    [sizes({ ...size, disk: "20" }), "0.disk"],
+    [sizes({ ...size, cpus: 0 }), "0.cpus"],
+    [sizes({ ...size, name: "Small" }), "0.name"],
+    [sizes({ ...size, ram: "1 GiB" }), "0.ram"],
     [{ NARTHEX_PROVIDERS: "[" }, "NARTHEX_PROVIDERS must be a JSON list of providers"],
     [providers({ ...provider, issuer: "http://id.example" }), "0.issuer: must be an https URL, or http on loopback"],
     [providers({ ...provider, client_ids: [] }), "0.client_ids: must name at least one client id"],

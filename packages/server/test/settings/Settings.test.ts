@@ -10,8 +10,10 @@ import {
   RetentionPolicy,
   RunnerPolicy,
   SessionPolicy,
+  SizeCatalog,
   WaitLimit
 } from "@narthex/core"
+import { smallSize } from "@narthex/core/testing"
 import { defaultRateLimits, RateLimits } from "@narthex/http"
 import { Context, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { settleAddresses } from "../../src/addresses.ts"
@@ -20,7 +22,7 @@ import type { Settings } from "../../src/settings/Settings.ts"
 import { settingsMarkdown, settingsTable, settingsText } from "../../src/settings/settingsTable.ts"
 import { variablesOf } from "../../src/settings/Variable.ts"
 import { variables } from "../../src/settings/variables.ts"
-import { inFile, load, provider, providers, secret, shared, within } from "./environment.ts"
+import { inFile, load, provider, providers, secret, shared, size, sizes, within } from "./environment.ts"
 
 /** Comparable: secrets by what they hold. */
 const plain = (settings: Settings): unknown =>
@@ -229,6 +231,18 @@ describe("quotas", () => {
       const { disk_bytes, personal_percent, projects } = given.quotas
       assert.deepStrictEqual([projects, disk_bytes, personal_percent], [7, 3 * 1024 ** 4, 50])
     })
+  )
+
+  it.effect("a catalog of sizes has its numbers in bytes, and none unless it is set", () =>
+    Effect.gen(function* () {
+      assert.isNull((yield* load({})).sizes)
+      const { sizes: found } = yield* load(sizes(size, { ...size, name: "large", cpus: 2, default: undefined }))
+      const settings = yield* load(sizes(size))
+      const addresses = yield* settleAddresses(settings)
+      const own = layerReferences(settings, EmittingRegion.defaultValue(), addresses, { console: null, proxy: null })
+      assert.deepStrictEqual(Context.get(yield* Layer.build(own), SizeCatalog), [smallSize])
+      assert.deepStrictEqual(found, [smallSize, { ...smallSize, name: "large", cpus: 2, default: false }])
+    }).pipe(Effect.scoped)
   )
 
   it.effect.each(["0 GiB", "200", "200 GB", "-1 GiB", "9999999999 TiB", "GiB"])(

@@ -24,6 +24,10 @@ export const provider = {
   issuer: "https://accounts.google.com",
   client_ids: ["client-1"]
 }
+export const size = { name: "small", cpus: 0.5, memory: "1 GiB", disk: "20 GiB", default: true }
+
+export const sizes = (...list: ReadonlyArray<object>) => ({ NARTHEX_SIZES: JSON.stringify(list) })
+
 export const providers = (...list: ReadonlyArray<object>) => ({ NARTHEX_PROVIDERS: JSON.stringify(list) })
 
 export const inFile = (content: string) =>

@@ -118,13 +118,15 @@ export type SandboxesCalls = {
 
 /** The host names that Postgres clients connect to. */
 export type EndpointsCalls = {
+  /** List the sizes of endpoints. */
+  readonly sizes: Method<"endpoints", "sizes", Answers.EndpointsSizesAnswer>
   /** List endpoints. */
   readonly list: Method<"endpoints", "list", Answers.EndpointsListAnswer>
   /** Create an endpoint. */
   readonly create: Method<"endpoints", "create", Answers.EndpointsCreateAnswer>
   /** Read an endpoint. */
   readonly get: Method<"endpoints", "get", Answers.EndpointsGetAnswer>
-  /** Disable an endpoint, or change its suspend timeout. */
+  /** Disable an endpoint, or change its size or suspend timeout. */
   readonly change: Method<"endpoints", "change", Answers.EndpointsCreateAnswer>
   /** Delete an endpoint. */
   readonly delete: Method<"endpoints", "delete", Answers.ProjectsDeleteAnswer>

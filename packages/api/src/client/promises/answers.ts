@@ -377,6 +377,8 @@ export type Endpoint = {
    * After how many seconds without activity the compute is suspended: 1 to 604800, or -1 for never. The default is 300.
    */
   readonly suspend_timeout_seconds: number
+  /** The CPU, memory and disk that its compute may take; `null`: no limits. */
+  readonly size: EndpointSize | null
   /** When a client was active last; `null`: never. */
   readonly last_active_at: string | null
   /** When the compute started last; `null`: never. */
@@ -393,6 +395,18 @@ export type Endpoint = {
   readonly port: number
   /** A connection string with `{role}` and `{password}` in place of a credential, with what this platform needs. */
   readonly connection_template: string | null
+}
+
+/** The CPU, memory and disk that the compute of an endpoint may take. */
+export type EndpointSize = {
+  /** The name of the size. */
+  readonly name: string
+  /** How many CPUs the compute may use. */
+  readonly cpus: number
+  /** How much memory the compute may use, in bytes. */
+  readonly memory_bytes: number
+  /** How much disk the compute gets where it has one of its own, in bytes. */
+  readonly disk_bytes: number
 }
 
 /** The endpoint, and the work that was started. */
@@ -415,6 +429,12 @@ export type EndpointsListAnswer = {
   readonly endpoints: ReadonlyArray<Endpoint>
   /** Where the next page begins. */
   readonly pagination: Pagination
+}
+
+/** The sizes. */
+export type EndpointsSizesAnswer = {
+  /** The sizes, in the operator's order; none: computes have no limits. */
+  readonly sizes: ReadonlyArray<OfferedSize>
 }
 
 /** An event. Clients ignore members and types that they do not know. */
@@ -594,6 +614,20 @@ export type Names = {
   readonly branches: ReadonlyArray<NamedBranch>
   /** The people who asked for the work and are members. A key of one project sees none. */
   readonly people: ReadonlyArray<UserProfile>
+}
+
+/** A size that endpoints can be given. */
+export type OfferedSize = {
+  /** The name of the size. */
+  readonly name: string
+  /** How many CPUs the compute may use. */
+  readonly cpus: number
+  /** How much memory the compute may use, in bytes. */
+  readonly memory_bytes: number
+  /** How much disk the compute gets where it has one of its own, in bytes. */
+  readonly disk_bytes: number
+  /** Whether an endpoint gets it when no size is named. */
+  readonly default: boolean
 }
 
 /** Work that takes time, and its status. */

@@ -1,4 +1,5 @@
 /** The page of one endpoint. */
+import { endpointSizeText, type OfferedSize } from "@narthex/api"
 import { Card } from "../../components/Card.tsx"
 import { CopyField } from "../../components/CopyField.tsx"
 import { Dialog } from "../../components/Dialog.tsx"
@@ -8,6 +9,7 @@ import { State } from "../../components/State.tsx"
 import { Until } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
 import { type BranchShown, type EndpointShown, endpointState } from "../records.ts"
+import { SizeField } from "../SizeField.tsx"
 import { maskedConnection } from "./connection.ts"
 import { Switch, typeWords } from "./EndpointTable.tsx"
 import { suspendTimeoutChoices, suspendTimeoutLabel } from "./lifetimes.ts"
@@ -16,10 +18,11 @@ import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFr
 export interface EndpointPageProps extends ProjectPageProps {
   readonly endpoint: EndpointShown
   readonly branch: BranchShown
+  readonly sizes: ReadonlyArray<OfferedSize>
 }
 
 export const EndpointPage = (props: EndpointPageProps) => {
-  const { branch, endpoint, frame, project } = props
+  const { branch, endpoint, frame, project, sizes } = props
   const here = pathOf(props)
   const page = `${here}/endpoints/${endpoint.id}`
   const { tone, word } = endpointState(endpoint)
@@ -53,6 +56,7 @@ export const EndpointPage = (props: EndpointPageProps) => {
             ["Host", <CopyField id="host" label="Copy the host" text={host} />],
             ["Port", <code>{port}</code>],
             ...parameters.map(([name, value]) => [name, <code>{value}</code>] as const),
+            ["Size", endpointSizeText(endpoint.size)],
             ["Suspends after", suspendTimeoutLabel(endpoint.suspend_timeout_seconds)],
             ["Last active", <Until at={endpoint.last_active_at} none="never" />],
             ["Started", <Until at={endpoint.started_at} none="never" />],
@@ -62,6 +66,20 @@ export const EndpointPage = (props: EndpointPageProps) => {
       </Card>
       {mayChange(frame) ? (
         <>
+          {sizes.length === 0 ? null : (
+            <Card id="size" title="Size">
+              <form method="post" action={`${page}/resize`} class="form">
+                <SizeField
+                  sizes={sizes}
+                  value={sizes.some(({ name }) => name === endpoint.size?.name) ? (endpoint.size?.name ?? "") : ""}
+                  hint="A running compute starts again with the new size, which ends its connections. A suspended one has it at its next start."
+                />
+                <div class="actions">
+                  <button type="submit">Change the size</button>
+                </div>
+              </form>
+            </Card>
+          )}
           <Card id="change" title="Time-out">
             <form method="post" action={page} class="form">
               <Field

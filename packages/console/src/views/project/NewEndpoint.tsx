@@ -1,10 +1,13 @@
 /** The form for an endpoint. */
+
+import type { OfferedSize } from "@narthex/api"
 import { Actions } from "../../components/Actions.tsx"
 import { Card } from "../../components/Card.tsx"
 import { summaryOf } from "../../components/ErrorSummary.tsx"
 import { Field } from "../../components/Field.tsx"
 import { Page } from "../../shell/Page.tsx"
 import type { BranchShown } from "../records.ts"
+import { SizeField } from "../SizeField.tsx"
 import { suspendTimeouts } from "./lifetimes.ts"
 import { inSection, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
 
@@ -13,17 +16,24 @@ export interface EndpointDraft {
   readonly type: string
   /** Seconds. */
   readonly timeout: string
+  /** `""`: the default. */
+  readonly size: string
 }
 
 export interface NewEndpointPageProps extends ProjectPageProps {
   readonly branches: ReadonlyArray<BranchShown>
+  readonly sizes: ReadonlyArray<OfferedSize>
   readonly draft: EndpointDraft
-  readonly errors?: { readonly branch?: string | undefined; readonly form?: string | undefined }
+  readonly errors?: {
+    readonly branch?: string | undefined
+    readonly size?: string | undefined
+    readonly form?: string | undefined
+  }
   readonly form_token: string
 }
 
 export const NewEndpointPage = (props: NewEndpointPageProps) => {
-  const { branches, draft, errors = {}, form_token } = props
+  const { branches, draft, errors = {}, form_token, sizes } = props
   const here = pathOf(props)
   return (
     <Page {...inSection(props, "endpoints")} title="New endpoint" errors={summaryOf(errors)} narrow>
@@ -47,6 +57,7 @@ export const NewEndpointPage = (props: NewEndpointPageProps) => {
             value={draft.type}
             hint="A branch has one endpoint that writes. Through a read-only one nothing can be changed, whatever the password."
           />
+          <SizeField sizes={sizes} value={draft.size} error={errors.size} />
           <Field
             name="timeout"
             label="Suspends after"

@@ -10,6 +10,7 @@
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { BranchId, EndpointId } from "../../Ids.ts"
 import type { ComputeReach } from "../projects/Endpoint.ts"
+import type { EndpointSize } from "../projects/EndpointSize.ts"
 
 /**
  * The wanted state was not reached. `reason` is a sentence for API users: it names no path and quotes no server output.
@@ -62,6 +63,8 @@ export interface ComputeStart {
    * Every role of the branch that is valid now. Before the first connection, missing roles are created, others dropped.
    */
   readonly roles: ReadonlyArray<ComputeRole>
+  /** The limits of CPU and memory, and the disk of a compute that has one of its own. Left out or `null`: no limits. */
+  readonly size?: EndpointSize | null
 }
 
 export class ComputeDriver extends Context.Service<
@@ -75,7 +78,10 @@ export class ComputeDriver extends Context.Service<
     readonly resetBranch: (branch: BranchId, parent: BranchId) => Effect.Effect<void, ComputeFailed>
     /** Stops the branch's computes and removes its data. No-op if there is none. */
     readonly deleteBranch: (branch: BranchId) => Effect.Effect<void, ComputeFailed>
-    /** Starts the endpoint's compute, unless it runs in this generation, and returns once it accepts connections. */
+    /**
+     * Starts the endpoint's compute with this size, unless it runs in this generation, and returns once it accepts
+     * connections. A compute of an earlier generation is stopped before: that is how a size changes.
+     */
     readonly start: (start: ComputeStart) => Effect.Effect<Compute, ComputeFailed>
     /** Stops the endpoint's compute and returns once it is down. No-op if it does not run. */
     readonly stop: (endpoint: EndpointId) => Effect.Effect<void, ComputeFailed>

@@ -1,6 +1,6 @@
 /**
- * The internal event that an endpoint was disabled, suspended or deleted. Proxies that see it ask where the endpoint is
- * again, and cut the sessions that it may not have any more (docs/design/proxy.md P37).
+ * The internal event that an endpoint was disabled, suspended, deleted or is started again for its size. Proxies that see it ask
+ * where the endpoint is again, and cut the sessions that it may not have any more (docs/design/proxy.md P37).
  */
 import { Option, Schema } from "effect"
 import { EndpointId, type OrgId, type ProjectId } from "../../Ids.ts"

@@ -87,7 +87,8 @@ export const eventCatalog = {
   "internal.endpoint_changed.v1": {
     source: "internal",
     clients: false,
-    moment: "An endpoint was disabled, suspended or deleted. Proxies ask for it again, and cut its sessions.",
+    moment:
+      "An endpoint was disabled, suspended, deleted or is started again for its size. Proxies ask for it again, and cut its sessions.",
     data: {
       endpoint_id: "The endpoint."
     }

@@ -3,6 +3,7 @@ import { type DateTime, Schema } from "effect"
 import { BranchId, EndpointId, ProjectId, RegionId } from "../../Ids.ts"
 import { exampleTimes as at, exampleIds as ids, means } from "../../means.ts"
 import type { Branch } from "./Branch.ts"
+import { EndpointSize } from "./EndpointSize.ts"
 
 export const EndpointState = Schema.Literals(["init", "active", "idle"])
 export type EndpointState = typeof EndpointState.Type
@@ -25,6 +26,9 @@ const fields = {
   pending_state: Schema.NullOr(EndpointState),
   disabled: Schema.Boolean.annotateKey(means("Whether connections are refused.", false)),
   suspend_timeout_seconds: SuspendTimeout,
+  size: Schema.NullOr(EndpointSize).annotateKey(
+    means("The CPU, memory and disk that its compute may take; `null`: no limits.")
+  ),
   last_active_at: Schema.NullOr(Schema.DateTimeUtcFromString).annotateKey(
     means("When a client was active last; `null`: never.", at.updated)
   ),
@@ -62,7 +66,9 @@ export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   /** How the latest compute is reached; `null`: over a Unix socket, with minted roles. */
   reach: Schema.NullOr(ComputeReach),
   /** Client connections, as the proxies reported last. */
-  connections: Schema.Int
+  connections: Schema.Int,
+  /** Whether `size` was changed since the last start began: a compute that runs has the former one. */
+  resized: Schema.Boolean
 }) {
   /** Whether the compute runs, with no unfinished operation that changes it. */
   get running(): boolean {
@@ -76,9 +82,10 @@ export const newEndpoint = (
   {
     id,
     now,
+    size,
     suspend_timeout_seconds = defaultSuspendTimeout,
     type
-  }: Pick<Endpoint, "id" | "type"> & { readonly now: DateTime.Utc; readonly suspend_timeout_seconds?: number }
+  }: Pick<Endpoint, "id" | "size" | "type"> & { readonly now: DateTime.Utc; readonly suspend_timeout_seconds?: number }
 ): Endpoint =>
   new Endpoint({
     id,
@@ -90,6 +97,7 @@ export const newEndpoint = (
     pending_state: "idle",
     disabled: false,
     suspend_timeout_seconds,
+    size,
     last_active_at: null,
     started_at: null,
     suspended_at: null,
@@ -98,7 +106,8 @@ export const newEndpoint = (
     generation: 0,
     address: null,
     reach: null,
-    connections: 0
+    connections: 0,
+    resized: false
   })
 
 /** The members of an endpoint whose compute does not run. */

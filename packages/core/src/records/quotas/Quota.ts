@@ -15,6 +15,7 @@ export const quotaNames = [
   "endpoints",
   "credentials_per_branch",
   "running_computes",
+  "memory_bytes",
   "members",
   "invitations",
   "organizations",
@@ -41,6 +42,7 @@ export const defaultQuotas: QuotaSettings = {
   endpoints: 1000,
   credentials_per_branch: 200,
   running_computes: 100,
+  memory_bytes: 400 * gibibyte,
   members: 500,
   invitations: 200,
   organizations: 20,
@@ -97,8 +99,11 @@ export class QuotaExceeded extends Schema.TaggedError<QuotaExceeded>()("QuotaExc
   }
 }
 
+/** Whether the amounts of a quota are bytes. */
+export const inBytes = (quota: QuotaName): boolean => quota === "disk_bytes" || quota === "memory_bytes"
+
 const amount = (quota: QuotaName, value: number): string =>
-  quota === "disk_bytes" ? `${Math.round((value / gibibyte) * 100) / 100} GiB` : String(value)
+  inBytes(quota) ? `${Math.round((value / gibibyte) * 100) / 100} GiB` : String(value)
 
 const has = (things: string) => (held: number) => `The organization has ${held} ${things}`
 
@@ -120,6 +125,10 @@ const sentences: Record<QuotaName, { readonly held: (held: number) => string; re
     remedy: "Revoke a credential of the branch"
   },
   running_computes: { held: has("running computes"), remedy: "Suspend an endpoint" },
+  memory_bytes: {
+    held: (held) => `The running computes of the organization have ${amount("memory_bytes", held)} of memory`,
+    remedy: "Suspend an endpoint or give it a smaller size"
+  },
   members: {
     held: has("members and pending invitations"),
     remedy: "Remove a member or revoke an invitation"

@@ -43,7 +43,7 @@ export class QuotaStore extends Context.Service<
     readonly terms: (org: OrgId) => Effect.Effect<Option.Option<QuotaTerms>, StorageError>
     /**
      * How much the organization holds of each quota. A compute counts as running if it runs or an unfinished operation
-     * starts it. Members include pending invitations. `organizations` are the existing ones that the person of this
+     * starts it; `memory_bytes` is the sum of the sizes of these. Members include pending invitations. `organizations` are the existing ones that the person of this
      * personal organization created.
      */
     readonly held: (holder: Holder, quotas: ReadonlyArray<QuotaName>) => Effect.Effect<Partial<Amounts>, StorageError>
@@ -116,6 +116,10 @@ export class QuotaStore extends Context.Service<
           invitations.all,
           (rows) => rows.filter((row) => row.org_id === org_id && row.statusAt(now) === "pending").length
         )
+        const runningEndpoints = Effect.gen(function* () {
+          const unfinished = (yield* operations.all).filter((row) => !isFinal(row.status))
+          return (yield* livingEndpoints).filter(({ endpoint }) => takesCompute(endpoint, unfinished))
+        })
         const lengthOf = <Row>(rows: Effect.Effect<ReadonlyArray<Row>>) => Effect.map(rows, ({ length }) => length)
         return {
           projects: lengthOf(living(projects.all, ({ project }) => project.id)),
@@ -140,10 +144,10 @@ export class QuotaStore extends Context.Service<
             }
             return Math.max(0, ...counts.values())
           }),
-          running_computes: Effect.gen(function* () {
-            const unfinished = (yield* operations.all).filter((row) => !isFinal(row.status))
-            return (yield* livingEndpoints).filter(({ endpoint }) => takesCompute(endpoint, unfinished)).length
-          }),
+          running_computes: lengthOf(runningEndpoints),
+          memory_bytes: Effect.map(runningEndpoints, (rows) =>
+            rows.reduce((sum, { endpoint }) => sum + (endpoint.size?.memory_bytes ?? 0), 0)
+          ),
           members: Effect.gen(function* () {
             const members = (yield* memberships.all).filter((row) => row.org_id === org_id).length
             return members + (yield* pending)

@@ -24,3 +24,12 @@ export const desiredState = (
   if (last === undefined) return { state: endpoint.current_state === "active" ? "active" : "idle", by: Option.none() }
   return { state: last.action === "start_compute" ? "active" : "idle", by: Option.some(last) }
 }
+
+/**
+ * Whether an endpoint that is led to `active` needs another start for its size: its compute runs with the former one, or the
+ * start that is under way may give it that. A start that has not begun gives it the new one.
+ */
+export const needsAnotherStart = (
+  { resized }: Pick<Endpoint, "resized">,
+  { by, state }: ReturnType<typeof desiredState>
+): boolean => resized && state === "active" && !Option.exists(by, ({ status }) => status === "scheduling")

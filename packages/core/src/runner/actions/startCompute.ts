@@ -1,33 +1,41 @@
 /**
- * `start_compute`: run an endpoint's compute, with every role of the branch that is valid now.
+ * `start_compute`: run an endpoint's compute, with every role of the branch that is valid now, and with its size. A compute
+ * that runs with another size is started again: its sessions end, as after a suspend.
  *
  * Pitfall: raising the generation with each try. It is raised in `begin`, once per operation, so that a start that is
  * run again finds its own compute and does not start a second one.
  */
 import { DateTime, Effect, Option } from "effect"
 import { ComputeDriver, ComputeFailed } from "../../records/computes/ComputeDriver.ts"
-import { Endpoint } from "../../records/projects/Endpoint.ts"
+import { endpointChanged } from "../../records/events/EndpointChange.ts"
+import { Endpoint, withoutCompute } from "../../records/projects/Endpoint.ts"
 import { EndpointStore } from "../../records/projects/EndpointStore.ts"
+import { Transaction } from "../../Transaction.ts"
 import { type Action, noPromise } from "../Action.ts"
 import { settleEndpoint } from "../settleEndpoint.ts"
 import { withValidRoles } from "../validRoles.ts"
 
 export const startCompute: Action = {
   ...noPromise,
-  /** Skips an endpoint that is deleted, disabled or active already. The address of the last compute is removed. */
-  begin: Effect.fnUntraced(function* ({ endpoint_id }) {
+  /** Skips an endpoint that is deleted, disabled or active already with its size. The address of the last compute is removed. */
+  begin: Effect.fnUntraced(function* ({ endpoint_id, org_id, project_id }) {
     const store = yield* EndpointStore
     const endpoint = endpoint_id === null ? undefined : Option.getOrUndefined(yield* store.lock(endpoint_id))
-    if (endpoint === undefined || endpoint.disabled || endpoint.current_state === "active") return "skip"
+    if (endpoint === undefined || endpoint.disabled) return "skip"
+    const runs = endpoint.current_state === "active"
+    if (runs && !endpoint.resized) return "skip"
     yield* store.put(
       new Endpoint({
         ...endpoint,
+        ...(runs ? withoutCompute : {}),
         generation: endpoint.generation + 1,
         pending_state: "active",
         address: null,
+        resized: false,
         updated_at: yield* DateTime.now
       })
     )
+    if (runs) yield* (yield* Transaction).emit(endpointChanged(org_id, project_id, { endpoint_id: endpoint.id }))
     return "go"
   }),
 
@@ -39,8 +47,8 @@ export const startCompute: Action = {
         const endpoint = endpoints.find(({ id }) => id === endpoint_id)
         if (endpoint === undefined)
           return yield* new ComputeFailed({ reason: "The endpoint is gone.", retryable: false })
-        const { generation, id } = endpoint
-        return yield* driver.start({ endpoint_id: id, branch_id, generation, roles })
+        const { generation, id, size } = endpoint
+        return yield* driver.start({ endpoint_id: id, branch_id, generation, roles, size })
       })
     )
   }),

@@ -17,6 +17,7 @@ import { Branch } from "../../records/projects/Branch.ts"
 import { BranchRoleStore } from "../../records/projects/BranchRoleStore.ts"
 import { BranchStore } from "../../records/projects/BranchStore.ts"
 import { type Endpoint, newEndpoint } from "../../records/projects/Endpoint.ts"
+import { defaultSize, SizeCatalog } from "../../records/projects/EndpointSize.ts"
 import { EndpointStore } from "../../records/projects/EndpointStore.ts"
 import { Project } from "../../records/projects/Project.ts"
 import { ProjectStore } from "../../records/projects/ProjectStore.ts"
@@ -160,8 +161,9 @@ export class Branches extends Context.Service<
             created_by: caller.user.ref
           })
           if (!(yield* store.put(branch))) return yield* taken(branch.name)
+          const size = defaultSize(yield* SizeCatalog)
           const endpoint = wanted.endpoint
-            ? newEndpoint(branch, { id: yield* makeEndpointId, type: "read_write", now })
+            ? newEndpoint(branch, { id: yield* makeEndpointId, type: "read_write", now, size })
             : null
           if (endpoint !== null) yield* endpoints.put(endpoint)
           const operation = yield* operations.schedule({

@@ -19,22 +19,24 @@ import type { Page, PageRequest } from "../../Page.ts"
 import { Conflict, InvalidMember, type NotFound, orNotFound, Refused, type ResourceBusy } from "../../Refusals.ts"
 import { endpointChanged } from "../../records/events/EndpointChange.ts"
 import type { Initiator, StoredOperation } from "../../records/operations/Operation.ts"
-import { OperationStore } from "../../records/operations/OperationStore.ts"
+import type { OperationStore } from "../../records/operations/OperationStore.ts"
 import { BranchStore } from "../../records/projects/BranchStore.ts"
 import { Endpoint, type EndpointType, newEndpoint } from "../../records/projects/Endpoint.ts"
+import { chooseSize, defaultSize, isSameSize, SizeCatalog } from "../../records/projects/EndpointSize.ts"
 import { EndpointStore } from "../../records/projects/EndpointStore.ts"
 import type { Project } from "../../records/projects/Project.ts"
 import type { QuotaExceeded } from "../../records/quotas/Quota.ts"
-import { takesCompute } from "../../records/quotas/QuotaStore.ts"
 import { decideTarget, isAgent } from "../../rules/authorization/decide.ts"
 import { type CredentialPolicy, endpointsByAgents } from "../../rules/authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../../rules/authorization/Principal.ts"
+import { needsAnotherStart } from "../../rules/operations/desiredState.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { Transaction } from "../../Transaction.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { makeApplyRoles } from "./applyRoles.ts"
 import { makeBranchQueue } from "./branchQueue.ts"
+import { makeStartRoom } from "./startRoom.ts"
 
 export interface EndpointWork {
   readonly endpoint: Endpoint
@@ -45,11 +47,15 @@ export interface NewEndpoint {
   readonly branch_id: string
   readonly type: EndpointType
   readonly suspend_timeout_seconds: number | null
+  /** A name of the catalog; left out or `null`: its default. */
+  readonly size?: string | null
 }
 
 export interface EndpointChanges {
   readonly disabled?: boolean
   readonly suspend_timeout_seconds?: number
+  /** A name of the catalog. */
+  readonly size?: string
 }
 
 type Owner = Pick<Project, "id" | "org_id" | "region_id">
@@ -77,13 +83,14 @@ export class Endpoints extends Context.Service<
       EndpointWork,
       Conflict | InvalidMember | NotFound | QuotaExceeded | Refused | ResourceBusy | StorageError
     >
+    /** A running compute that gets another size is started again. `InvalidMember`: there is no such size. */
     readonly change: (
       caller: AnyCaller,
       policy: Rule,
       project: Owner,
       endpoint: Endpoint,
       changes: EndpointChanges
-    ) => Effect.Effect<EndpointWork, NotFound | Refused | StorageError>
+    ) => Effect.Effect<EndpointWork, InvalidMember | NotFound | QuotaExceeded | Refused | ResourceBusy | StorageError>
     readonly remove: (
       caller: AnyCaller,
       policy: Rule,
@@ -128,11 +135,11 @@ export class Endpoints extends Context.Service<
     Effect.gen(function* () {
       const branches = yield* BranchStore
       const operations = yield* Operations
-      const pending = yield* OperationStore
       const quotas = yield* Quotas
       const store = yield* EndpointStore
       const { apply } = yield* makeApplyRoles
-      const { all, cancelOpposite, hasRoom } = yield* makeBranchQueue
+      const { all, cancelOpposite, hasRoom, leads } = yield* makeBranchQueue
+      const room = yield* makeStartRoom
       const { emit, run } = yield* Transaction
 
       const list: Endpoints["Service"]["list"] = Effect.fn("Endpoints.list")((caller, { id }, page) =>
@@ -174,30 +181,14 @@ export class Endpoints extends Context.Service<
               operation === undefined ? [] : [operation]
             )
 
-      /**
-       * Whether another start of the endpoint has room in the branch's queue and in the organization's quota. `waiting` is
-       * what waits on the branch, if that is all of it.
-       */
-      const mayStart = Effect.fnUntraced(function* (
-        org: Owner["org_id"],
-        endpoint: Endpoint,
-        waiting: Option.Option<ReadonlyArray<StoredOperation>>
-      ) {
-        const { branch_id, id: endpoint_id } = endpoint
-        if (Option.isNone(waiting)) yield* hasRoom(branch_id)
-        const starts = Option.isSome(waiting)
-          ? waiting.value
-          : yield* pending.unfinished(branch_id, { actions: ["start_compute"], endpoint_id, limit: 1 })
-        if (!takesCompute(endpoint, starts)) yield* quotas.take(org, { running_computes: 1 })
-      })
-
       const create: Endpoints["Service"]["create"] = Effect.fn("Endpoints.create")(function* (
         caller,
         project,
-        { branch_id, suspend_timeout_seconds, type }
+        { branch_id, size: wanted = null, suspend_timeout_seconds, type }
       ) {
         const step = Effect.gen(function* () {
           const branch = yield* lockedNamed(caller, project, branch_id)
+          const size = yield* Effect.fromResult(chooseSize(yield* SizeCatalog, wanted))
           yield* hasRoom(branch.id)
           yield* quotas.take(project.org_id, { endpoints: 1 })
           const id = yield* makeEndpointId
@@ -206,6 +197,7 @@ export class Endpoints extends Context.Service<
             id,
             type,
             now,
+            size,
             ...(suspend_timeout_seconds === null ? {} : { suspend_timeout_seconds })
           })
           if (!(yield* store.put(endpoint)))
@@ -224,9 +216,12 @@ export class Endpoints extends Context.Service<
           if (state === "active" && given.disabled)
             return yield* new Conflict({ reason: "The endpoint is disabled. Enable it first." })
           const waiting = state === "active" ? yield* all(given.branch_id) : Option.none()
-          const { desired, endpoint } = yield* cancelOpposite(given, state, initiator, waiting)
-          if (desired.state === state) return { endpoint, operations: Option.toArray(desired.by) }
-          if (state === "active") yield* mayStart(project.org_id, endpoint, waiting)
+          const { desired, endpoint: found } = yield* cancelOpposite(given, state, initiator, waiting)
+          if (desired.state === state && !needsAnotherStart(found, desired))
+            return { endpoint: found, operations: Option.toArray(desired.by) }
+          const size = found.size ?? (state === "active" ? defaultSize(yield* SizeCatalog) : null)
+          const endpoint = new Endpoint({ ...found, size })
+          if (state === "active") yield* room.forStart(project.org_id, endpoint, waiting)
           const action = state === "active" ? "start_compute" : "suspend_compute"
           const changed = new Endpoint({ ...endpoint, pending_state: state, updated_at: yield* DateTime.now })
           // The endpoint before the operation, as in `create`: two transactions of a branch would deadlock otherwise.
@@ -246,14 +241,25 @@ export class Endpoints extends Context.Service<
           const step = Effect.gen(function* () {
             const endpoint = yield* lockedFor(caller, policy, project, given)
             const disabled = changes.disabled ?? endpoint.disabled
-            yield* store.put(
-              new Endpoint({
-                ...endpoint,
-                disabled,
-                suspend_timeout_seconds: changes.suspend_timeout_seconds ?? endpoint.suspend_timeout_seconds,
-                updated_at: yield* DateTime.now
-              })
-            )
+            const size =
+              changes.size === undefined
+                ? endpoint.size
+                : yield* Effect.fromResult(chooseSize(yield* SizeCatalog, changes.size))
+            const resized = !isSameSize(endpoint.size, size)
+            if (resized) yield* room.forSize(project.org_id, endpoint, size)
+            const changed = new Endpoint({
+              ...endpoint,
+              disabled,
+              size,
+              resized: resized || endpoint.resized,
+              suspend_timeout_seconds: changes.suspend_timeout_seconds ?? endpoint.suspend_timeout_seconds,
+              updated_at: yield* DateTime.now
+            })
+            yield* store.put(changed)
+            if (resized && !disabled && (yield* leads(changed)).state === "active") {
+              const starting = bringLocked(project, changed, "active", initiatorOf(caller))
+              return yield* Effect.catchTag(starting, "Conflict", Effect.die)
+            }
             // A disabled endpoint refuses every connection, so its compute is suspended.
             if (!disabled || endpoint.disabled) return { endpoint: yield* locked(given.id), operations: [] }
             yield* emit(endpointChanged(project.org_id, project.id, { endpoint_id: given.id }))

@@ -7,7 +7,7 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { makeBranchId, makeEndpointId, makeProjectId } from "../../Ids.ts"
 import { maxPageSize, type Page, type PageRequest } from "../../Page.ts"
-import { type NotFound, orNotFound, Refused } from "../../Refusals.ts"
+import { type InvalidMember, type NotFound, orNotFound, Refused } from "../../Refusals.ts"
 import { AccountStore } from "../../records/accounts/AccountStore.ts"
 import { apiKeyRevoked, projectRevoked } from "../../records/events/InternalEvents.ts"
 import { ApiKeyStore } from "../../records/keys/ApiKeyStore.ts"
@@ -17,6 +17,7 @@ import { Branch } from "../../records/projects/Branch.ts"
 import { BranchRoleStore } from "../../records/projects/BranchRoleStore.ts"
 import { BranchStore } from "../../records/projects/BranchStore.ts"
 import { type Endpoint, newEndpoint } from "../../records/projects/Endpoint.ts"
+import { chooseSize, SizeCatalog } from "../../records/projects/EndpointSize.ts"
 import { EndpointStore } from "../../records/projects/EndpointStore.ts"
 import { Project } from "../../records/projects/Project.ts"
 import { ProjectStore } from "../../records/projects/ProjectStore.ts"
@@ -30,10 +31,11 @@ import { Quotas } from "../quotas/Quotas.ts"
 import { Regions } from "../regions/Regions.ts"
 import { makeDeleteBranch } from "./endBranch.ts"
 
-/** `region` left out or `null`: the only region there is. */
+/** `region` left out or `null`: the only region there is. `size` is that of the endpoint: left out or `null`, the default. */
 export interface NewProject {
   readonly name: string
   readonly region?: string | null
+  readonly size?: string | null
 }
 
 /** A member that is left out stays as it is. */
@@ -58,7 +60,10 @@ export class Projects extends Context.Service<
     readonly create: (
       caller: AnyCaller,
       wanted: NewProject
-    ) => Effect.Effect<CreatedProject, QuotaExceeded | Refused | RegionRequired | RegionUnknown | StorageError>
+    ) => Effect.Effect<
+      CreatedProject,
+      InvalidMember | QuotaExceeded | Refused | RegionRequired | RegionUnknown | StorageError
+    >
     /** The projects that the caller may see, newest first: all of the organization, or the one that a key is scoped to. */
     readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<Project>, StorageError>
     readonly change: (project: Project, changes: ProjectChanges) => Effect.Effect<Project, NotFound | StorageError>
@@ -108,6 +113,7 @@ export class Projects extends Context.Service<
           if (Option.isNone(yield* accounts.findMembership(caller.org_id, caller.user.id)))
             return yield* new Refused({ code: "not_a_member", required: "membership", held: null })
           const region_id = yield* regions.choose(wanted.region ?? null)
+          const size = yield* Effect.fromResult(chooseSize(yield* SizeCatalog, wanted.size ?? null))
           const now = yield* DateTime.now
           const branch_id = yield* makeBranchId
           yield* quotas.take(caller.org_id, { projects: 1, branches: 1, endpoints: 1 })
@@ -140,7 +146,8 @@ export class Projects extends Context.Service<
           const endpoint = newEndpoint(branch, {
             id: yield* makeEndpointId,
             type: "read_write",
-            now
+            now,
+            size
           })
           yield* store.insert(project)
           yield* branches.put(branch)

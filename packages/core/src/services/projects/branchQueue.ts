@@ -46,6 +46,10 @@ export const makeBranchQueue = Effect.gen(function* () {
       (moves) => moves.filter(({ id }) => id !== but?.id)
     )
 
+  /** The state that the locked endpoint is led to. */
+  const leads = (endpoint: Endpoint) =>
+    Effect.map(movesOf(endpoint, Option.none()), (moves) => desiredState(endpoint, moves))
+
   /**
    * Cancels the newest start or suspend of the locked endpoint, if it has not begun and leads away from what a caller asks
    * for. The system and proxies cancel nothing: their suspends and starts wait their turn. Returns the endpoint as it is
@@ -73,7 +77,7 @@ export const makeBranchQueue = Effect.gen(function* () {
     return { desired: left, endpoint: changed }
   })
 
-  return { all, cancelOpposite, hasRoom, isFree }
+  return { all, cancelOpposite, hasRoom, isFree, leads }
 })
 
 /** All unfinished operations of a branch; `None`: they were not read, or are more than are read at once. */

@@ -79,7 +79,12 @@ export const people: ReadonlyArray<Row> = [
     cells: "401 401 a n 2 2 2/404 2/404 k k k k k",
     calls: [{ call: "apiKeys.revoke", kind: "others_key", success: 204 }]
   },
-  { row: "10", says: "regions", cells: "401 401 a n 2 2 2 2 2 2 2 2 2", calls: [{ call: "regions.list" }] },
+  {
+    row: "10",
+    says: "regions, sizes",
+    cells: "401 401 a n 2 2 2 2 2 2 2 2 2",
+    calls: [{ call: "regions.list" }, { call: "endpoints.sizes" }]
+  },
   {
     row: "11",
     says: "own memberships, organization, its usage, members",

@@ -1,9 +1,16 @@
-/** Variables of the quotas (docs/design/api.md A10 to A12). Quotas apply whatever `NARTHEX_RATE_LIMITS` is. */
+/** Variables of sizes and quotas (docs/design/api.md A10 to A12, A37 to A41). Quotas apply whatever `NARTHEX_RATE_LIMITS` is. */
 import { defaultQuotas } from "@narthex/core"
 import * as forms from "../forms.ts"
-import { variable } from "../Variable.ts"
+import { sizesForm } from "../sizesForm.ts"
+import { optional, variable } from "../Variable.ts"
 
 export const quotas = {
+  sizes: optional(
+    "NARTHEX_SIZES",
+    sizesForm,
+    "none: computes have no limits of their own",
+    'What computes may take of a machine, as JSON: [{"name","cpus","memory","disk","default"?: true}], for example {"name":"small","cpus":0.5,"memory":"1 GiB","disk":"20 GiB","default":true}. One of them is the default. People choose by name. An endpoint keeps the numbers that its size had when it was chosen.'
+  ),
   quotas: {
     projects: variable("NARTHEX_QUOTA_PROJECTS", forms.count, defaultQuotas.projects, "Projects of an organization."),
     branches: variable("NARTHEX_QUOTA_BRANCHES", forms.count, defaultQuotas.branches, "Branches of an organization."),

@@ -45,7 +45,7 @@ export const store = {
     "NARTHEX_CPU_GROUP",
     forms.path,
     "none: the processes of computes have a lower priority",
-    "With NARTHEX_COMPUTE=local: the directory of the CPU control group of this process, which it may divide, as `Delegate=yes` gives it to a unit of systemd. Computes yield the CPU to the platform, and each organization gets the same share of what is left, however many databases run for it."
+    "With NARTHEX_COMPUTE=local: the directory of the CPU control group of this process, which it may divide, as `Delegate=yes` gives it to a unit of systemd. Computes yield the CPU to the platform, and each organization gets the same share of what is left, however many databases run for it. Sizes (NARTHEX_SIZES) limit computes only with such a group, and their memory only where it has the controller `memory`."
   ),
   compute_standby: optional(
     "NARTHEX_COMPUTE_STANDBY",
