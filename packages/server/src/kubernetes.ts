@@ -17,14 +17,19 @@ export class KubernetesRefused extends Schema.TaggedError<KubernetesRefused>()("
 
 const refused = ({ message }: { readonly message: string }) => new KubernetesRefused({ reason: message })
 
+const loaded = Effect.gen(function* () {
+  const { findAccess, KubernetesComputeDriver } = yield* Effect.promise(() => import("@narthex/kubernetes"))
+  const surroundings = yield* Effect.mapError(kubernetesSurroundings, refused)
+  return { driver: KubernetesComputeDriver, access: yield* Effect.mapError(findAccess(surroundings), refused) }
+})
+
 export const layerKubernetes = (options: KubernetesOptions): Layer.Layer<ComputeDriver, KubernetesRefused> =>
   Layer.unwrap(
-    Effect.gen(function* () {
-      const { findAccess, KubernetesComputeDriver } = yield* Effect.promise(() => import("@narthex/kubernetes"))
-      const surroundings = yield* Effect.mapError(kubernetesSurroundings, refused)
-      const access = yield* Effect.mapError(findAccess(surroundings), refused)
-      return Layer.effectContext(
-        Effect.mapError(Layer.build(KubernetesComputeDriver.layer({ ...options, access })), refused)
-      )
-    })
+    Effect.map(loaded, ({ access, driver }) =>
+      Layer.effectContext(Effect.mapError(Layer.build(driver.layer({ ...options, access })), refused))
+    )
   )
+
+/** Fails with everything that a start would miss, and changes nothing. */
+export const checkKubernetes = (options: KubernetesOptions): Effect.Effect<void, KubernetesRefused> =>
+  Effect.flatMap(loaded, ({ access, driver }) => Effect.mapError(driver.check({ ...options, access }), refused))

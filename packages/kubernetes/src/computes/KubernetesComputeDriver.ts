@@ -36,6 +36,15 @@ export interface KubernetesComputeOptions extends KubernetesOptions {
 /** The driver, once the Kubernetes cluster has everything that it needs. It stops no compute when the scope closes. */
 export const layer = (options: KubernetesComputeOptions) => Layer.effect(ComputeDriver, make(options))
 
+/** Fails with everything that the driver misses in the Kubernetes cluster. It changes nothing. */
+export const check = Effect.fn("KubernetesComputeDriver.check")(function* ({
+  access,
+  limits: _,
+  ...options
+}: KubernetesComputeOptions) {
+  yield* preflight(yield* openApiClient(access), chosen(options))
+}, Effect.scoped)
+
 /** How often clusters are looked for that no endpoint uses. */
 const sweepEach = "1 minute"
 

@@ -3,6 +3,7 @@ import { findMachine, whyUndividable } from "@narthex/local-postgres"
 import { Database, whyUnusable } from "@narthex/postgres"
 import { Effect, Redacted, References } from "effect"
 import { checkAccount, sharesAccount } from "../computes.ts"
+import { checkKubernetes } from "../kubernetes.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { type Examination, type Finding, fine, warning, wrong } from "./Finding.ts"
 
@@ -67,6 +68,15 @@ export const examineComputes = (settings: Settings): Examination => {
       ])
     case "static":
       return Effect.forEach(settings.static_computes, server)
+    case "kubernetes":
+      return settings.kubernetes === null
+        ? Effect.succeed([fine("driver", "This process runs no computes: NARTHEX_KUBERNETES is not set.")])
+        : checkKubernetes(settings.kubernetes).pipe(
+            Effect.match({
+              onFailure: ({ message }) => [wrong("driver", message)],
+              onSuccess: () => [fine("driver", "The Kubernetes cluster has what the driver needs.")]
+            })
+          )
     case "memory":
       return Effect.succeed([fine("driver", "Computes are in memory.")])
   }
