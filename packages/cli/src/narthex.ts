@@ -26,6 +26,7 @@ import { region } from "./commands/regions.ts"
 import { sandbox } from "./commands/sandboxes.ts"
 import { session } from "./commands/sessions.ts"
 import { version } from "./commands/version.ts"
+import { webhook } from "./commands/webhooks.ts"
 import { whoami } from "./commands/whoami.ts"
 import { root, withGlobalFlags } from "./root.ts"
 
@@ -45,7 +46,8 @@ export const narthex = root.pipe(
         credential,
         ipAllow,
         region,
-        events
+        events,
+        webhook
       ]
     },
     { group: "People and keys", commands: [org, member, invitation, session, apiKey, audit] },

@@ -34,6 +34,7 @@ import { allowlist } from "./migrations/0011_allowlist.ts"
 import { cliLogin } from "./migrations/0012_cli_login.ts"
 import { places } from "./migrations/0013_places.ts"
 import { audit } from "./migrations/0014_audit.ts"
+import { webhooks } from "./migrations/0015_webhooks.ts"
 
 type Migration = readonly [name: string, text: string]
 
@@ -52,7 +53,8 @@ export const migrations: ReadonlyArray<Migration> = [
   ["0011_allowlist", allowlist],
   ["0012_cli_login", cliLogin],
   ["0013_places", places],
-  ["0014_audit", audit]
+  ["0014_audit", audit],
+  ["0015_webhooks", webhooks]
 ]
 
 const records = `create table if not exists narthex.narthex_migration (

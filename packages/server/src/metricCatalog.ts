@@ -92,6 +92,12 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
     labels: { action: "the action of the operation", outcome: "`finished`, `failed`, `busy`, `abandoned`" },
     meaning: "Tries of operations that ended, by action and outcome: finished, failed, busy, abandoned."
   },
+  webhook_attempts_total: {
+    of: "operations",
+    kind: "counter",
+    labels: { outcome: "`delivered`, `again`, `paused`" },
+    meaning: "Attempts to deliver to webhooks, by outcome: delivered, again, paused."
+  },
   compute_disk_free_bytes: {
     of: "operations",
     kind: "gauge",

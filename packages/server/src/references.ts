@@ -14,7 +14,8 @@ import {
   RetentionPolicy,
   RunnerPolicy,
   SessionPolicy,
-  WaitLimit
+  WaitLimit,
+  WebhookNetworks
 } from "@narthex/core"
 import { defaultRateLimits, LoggedRequests, RateLimits, ServerIdentity } from "@narthex/http"
 import { Layer, type Redacted } from "effect"
@@ -42,6 +43,7 @@ export const layerReferences = (settings: Settings, region: RegionId, addresses:
     limits === null ? Layer.succeed(KeyLimit, Number.POSITIVE_INFINITY) : Layer.empty,
     limits === null ? Layer.succeed(WaitLimit, null) : Layer.empty,
     Layer.succeed(QuotaPolicy, settings.quotas),
+    Layer.succeed(WebhookNetworks, settings.webhook_networks),
     Layer.succeed(RateLimits, limits === null ? null : { ...defaultRateLimits, ...rates }),
     Layer.succeed(EmittingRegion, region),
     Layer.succeed(EventSettings, {

@@ -14,6 +14,7 @@ import {
   layerMemoryComputes,
   layerMemoryPorts,
   layerRunner,
+  layerSecretSealer,
   layerServices,
   ProviderView,
   QuotaPolicy,
@@ -213,6 +214,7 @@ const seeded = (regions: ReadonlyArray<string>) =>
 const outside = Layer.mergeAll(
   Believer,
   layerMemoryComputes,
+  layerSecretSealer(Redacted.make(new Uint8Array(randomBytes(32)))),
   KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) })
 )
 
