@@ -109,7 +109,7 @@ const kept = (before: ReadonlyMap<string, ReadonlyArray<unknown>>) => {
   )
   rows.set("region_home", [{ region_id: "old", home: "old" }])
   rows.set("region_runner", [])
-  rows.set("audit_entry", [])
+  for (const name of ["audit_entry", "webhook", "webhook_delivery"]) rows.set(name, [])
   return rows
 }
 
