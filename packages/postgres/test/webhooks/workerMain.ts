@@ -38,13 +38,7 @@ const worker = WebhookWorker.layerLoop.pipe(
       Sends,
       silent,
       layerSecretSealer(sealingKey),
-      // A killed worker is taken over soon, and no message waits for a day.
-      Layer.succeed(WebhookPolicy, {
-        ...defaultWebhookSettings,
-        attempt: Duration.millis(500),
-        lease: Duration.seconds(1),
-        poll: Duration.millis(20)
-      })
+      Layer.succeed(WebhookPolicy, { ...defaultWebhookSettings, poll: Duration.millis(20) })
     )
   )
 )

@@ -7,6 +7,8 @@ import { Schema } from "effect"
 import { OrgId, ProjectId, WebhookId } from "../../Ids.ts"
 import { exampleIds as ids, means, exampleTimes as times } from "../../means.ts"
 import { UserRef } from "../accounts/UserRef.ts"
+import type { NewEvent } from "../events/Envelope.ts"
+import type { EventTypeOf } from "../events/eventCatalog.ts"
 
 export const WebhookStatus = Schema.Literals(["active", "paused"])
 export type WebhookStatus = typeof WebhookStatus.Type
@@ -99,8 +101,13 @@ export const webhookLimits = {
   excerpt: 256
 } as const
 
-/** The type of the event that `test` emits. It reaches the webhook that its data names, and no other. */
-export const webhookTestType = "webhook.test.v1"
+const webhookTestType = "webhook.test.v1" satisfies EventTypeOf<"webhooks">
+
+/** The event that tests a webhook. No other webhook delivers it. */
+export const webhookTested = ({ id, org_id, project_id }: Pick<Webhook, "id" | "org_id" | "project_id">): NewEvent => ({
+  ...{ org_id, project_id, type: webhookTestType, source: "webhooks", internal: false },
+  data: { webhook_id: id }
+})
 
 /** Whether the webhook delivers this event. Events of other organizations and projects are not asked about. */
 export const wantsEvent = (

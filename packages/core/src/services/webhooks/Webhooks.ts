@@ -12,13 +12,12 @@ import { AccountStore } from "../../records/accounts/AccountStore.ts"
 import { actsOn } from "../../records/audit/RunningAct.ts"
 import { parseLastEventId } from "../../records/events/EventId.ts"
 import { EventLog } from "../../records/events/EventLog.ts"
-import type { EventTypeOf } from "../../records/events/eventCatalog.ts"
 import { ProjectStore } from "../../records/projects/ProjectStore.ts"
 import type { QuotaExceeded } from "../../records/quotas/Quota.ts"
 import { WebhookNetworks, whyNoReceiver } from "../../records/webhooks/receiverUrl.ts"
 import { SecretSealer } from "../../records/webhooks/SecretSealer.ts"
 import { makeSigningSecret } from "../../records/webhooks/signing.ts"
-import { StoredWebhook, type Webhook, type WebhookDelivery, webhookTestType } from "../../records/webhooks/Webhook.ts"
+import { StoredWebhook, type Webhook, type WebhookDelivery, webhookTested } from "../../records/webhooks/Webhook.ts"
 import { WebhookStore } from "../../records/webhooks/WebhookStore.ts"
 import type { AnyCaller } from "../../rules/authorization/Principal.ts"
 import type { StorageError } from "../../StorageError.ts"
@@ -213,14 +212,7 @@ export class Webhooks extends Context.Service<
               return yield* new Conflict({
                 reason: "The webhook is paused. Replay it: the first delivery is the test."
               })
-            yield* emit({
-              org_id: before.org_id,
-              project_id: before.project_id,
-              type: webhookTestType satisfies EventTypeOf<"webhooks">,
-              source: "webhooks",
-              internal: false,
-              data: { webhook_id: before.id }
-            })
+            yield* emit(webhookTested(before))
             return [before, null] as const
           })
         )
