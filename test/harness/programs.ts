@@ -19,7 +19,8 @@ export const programSources = {
   "data-change": join(root, "packages/local-postgres/test/dataChange.ts"),
   "postgres-supervisor": join(root, "packages/local-postgres/test/supervisor.ts"),
   runner: join(root, "test/races/support/runnerMain.ts"),
-  "storm-runner": join(root, "test/storm/support/runnerMain.ts")
+  "storm-runner": join(root, "test/storm/support/runnerMain.ts"),
+  "webhook-worker": join(root, "packages/postgres/test/webhooks/workerMain.ts")
 }
 
 /** The file of a program, once it is bundled. */

@@ -56,16 +56,19 @@ export const order: Record<string, ReadonlyArray<string>> = {
     ...["Entropy.ts", "Ids.ts", "means.ts", "StorageError.ts", "becauseOf.ts", "requestSpan.ts"],
     ...["Refusals.ts", "Page.ts", "Digest.ts", "records/memory"],
     ...["accounts", "audit", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"].map(record),
-    ...["operations", "computes", "allowlist", "cli-login", "quotas", "overviews", "access", "purge"].map(record),
+    ...["operations", "computes", "allowlist", "webhooks", "cli-login", "quotas", "overviews"].map(record),
+    ...["access", "purge"].map(record),
     ...["Transaction.ts", "rules", "services/events/ring", "services/events/streams"],
     ...["audit", "regions", "operations", "quotas", "allowlist", "access", "own-events"].map(service),
-    ...["sign-in", "keys", "cli-login", "organizations", "overviews", "projects", "proxy-requests"].map(service),
+    ...["sign-in", "keys", "cli-login", "organizations", "overviews", "projects", "proxy-requests", "webhooks"].map(
+      service
+    ),
     ...["runner", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
   ],
   postgres: [
     ...["migrations", "driver", "host", "database", "adopt.ts", "migrate.ts"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
-    ...["audit", "operations", "quotas", "allowlist", "access", "overviews", "cli-login", "purge"],
+    ...["audit", "operations", "quotas", "allowlist", "webhooks", "access", "overviews", "cli-login", "purge"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: [
@@ -77,7 +80,7 @@ export const order: Record<string, ReadonlyArray<string>> = {
   api: ["problems", "schemas", "audit", "rules", "groups", "Api.ts", "openapi", "client", "index.ts"],
   http: [
     ...["ClientAddress.ts", "privateFile.ts", "MasterSecret.ts", "masterSecretFile.ts"],
-    ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport"],
+    ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport", "webhooks"],
     ...["sessions", "limits", "middleware", "events", "handlers", "docs", "server", "web.ts", "index.ts"]
   ],
   narthex: ["failures", "options", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "testing.ts", "index.ts"],

@@ -52,6 +52,22 @@ export const operations: Readonly<Record<string, Surface>> = {
 
   "audit.list": { command: "audit list", page: "GET /orgs/:org_id/settings/audit" },
 
+  "webhooks.list": { command: "webhook list", page: "GET /orgs/:org_id/settings/webhooks" },
+  "webhooks.create": { command: "webhook create", page: "POST /orgs/:org_id/settings/webhooks" },
+  "webhooks.get": { command: "webhook get", page: "GET /orgs/:org_id/settings/webhooks/:webhook_id" },
+  "webhooks.update": { command: "webhook update", page: "POST /orgs/:org_id/settings/webhooks/:webhook_id" },
+  "webhooks.delete": { command: "webhook delete", page: "POST /orgs/:org_id/settings/webhooks/:webhook_id/delete" },
+  "webhooks.rotateSecret": {
+    command: "webhook rotate-secret",
+    page: "POST /orgs/:org_id/settings/webhooks/:webhook_id/rotate-secret"
+  },
+  "webhooks.test": { command: "webhook test", page: "POST /orgs/:org_id/settings/webhooks/:webhook_id/test" },
+  "webhooks.replay": { command: "webhook replay", page: "POST /orgs/:org_id/settings/webhooks/:webhook_id/replay" },
+  "webhooks.deliveries": {
+    command: "webhook deliveries",
+    page: "GET /orgs/:org_id/settings/webhooks/:webhook_id"
+  },
+
   "apiKeys.list": { command: "api-key list", page: "GET /orgs/:org_id/api-keys" },
   "apiKeys.listBare": { command: spelling, page: spelling },
   "apiKeys.create": { command: "api-key create", page: "POST /orgs/:org_id/api-keys" },

@@ -21,6 +21,7 @@ import { ProxyApi } from "./groups/ProxyApi.ts"
 import { RegionsApi } from "./groups/RegionsApi.ts"
 import { SandboxesApi } from "./groups/SandboxesApi.ts"
 import { ServiceApi } from "./groups/ServiceApi.ts"
+import { WebhooksApi } from "./groups/WebhooksApi.ts"
 import { allowUnknownMembers } from "./rules/allowUnknownMembers.ts"
 import { withSharedRules } from "./rules/sharedRules.ts"
 
@@ -41,6 +42,7 @@ export class Api extends withSharedRules(
     .add(InvitationsApi)
     .add(OwnInvitationsApi)
     .add(AuditApi)
+    .add(WebhooksApi)
     .add(EventsApi)
     .add(ProxyApi)
     .add(ServiceApi)

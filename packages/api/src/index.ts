@@ -24,6 +24,7 @@ export {
   knownRoles,
   MalformedCidr,
   Member,
+  makeSigningSecret,
   maxPageSize,
   NamedBranch,
   NamedProject,
@@ -46,9 +47,12 @@ export {
   Scope,
   SessionId,
   SuspendTimeout,
+  signedHeaders,
   UserId,
   UserProfile,
-  UserRef
+  UserRef,
+  WebhookId,
+  webhookBody
 } from "@narthex/core"
 export * from "./Api.ts"
 export * from "./audit/auditExport.ts"
@@ -94,6 +98,7 @@ export * from "./groups/ProxyApi.ts"
 export * from "./groups/RegionsApi.ts"
 export * from "./groups/SandboxesApi.ts"
 export * from "./groups/ServiceApi.ts"
+export * from "./groups/WebhooksApi.ts"
 export { openApiDocument } from "./openapi/openApiDocument.ts"
 export * from "./problems/NarthexError.ts"
 export * from "./problems/OtherProblem.ts"

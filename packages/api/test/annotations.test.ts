@@ -82,6 +82,10 @@ describe("annotations", () => {
       "endpoints.create": "creation",
       "endpoints.start": "creation",
       "endpoints.suspend": "creation",
+      "webhooks.create": "creation",
+      "webhooks.rotateSecret": "creation",
+      "webhooks.test": "creation",
+      "webhooks.replay": "creation",
       "cli.authorize": "key_creation",
       "cli.exchange": "cli_exchange"
     })

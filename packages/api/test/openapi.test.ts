@@ -68,7 +68,9 @@ describe("the OpenAPI document", () => {
       "post /v1/projects/{project_id}/ip-allow",
       "patch /v1/orgs/{org_id}",
       "patch /v1/orgs/{org_id}/members/{user_id}",
-      "post /v1/orgs/{org_id}/invitations"
+      "post /v1/orgs/{org_id}/invitations",
+      "post /v1/orgs/{org_id}/webhooks",
+      "patch /v1/orgs/{org_id}/webhooks/{webhook_id}"
     ])
     assert.notInclude(JSON.stringify(document), "x-narthex")
     assert.notInclude(JSON.stringify(document.components), '"additionalProperties":false')

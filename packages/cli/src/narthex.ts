@@ -27,6 +27,7 @@ import { sandbox } from "./commands/sandboxes.ts"
 import { session } from "./commands/sessions.ts"
 import { size } from "./commands/sizes.ts"
 import { version } from "./commands/version.ts"
+import { webhook } from "./commands/webhooks.ts"
 import { whoami } from "./commands/whoami.ts"
 import { root, withGlobalFlags } from "./root.ts"
 
@@ -47,7 +48,8 @@ export const narthex = root.pipe(
         ipAllow,
         region,
         size,
-        events
+        events,
+        webhook
       ]
     },
     { group: "People and keys", commands: [org, member, invitation, session, apiKey, audit] },

@@ -35,6 +35,7 @@ import { regionRoutes } from "./routes/regionRoutes.tsx"
 import { sandboxRoutes } from "./routes/sandboxRoutes.tsx"
 import { signInRoutes } from "./routes/signInRoutes.tsx"
 import { themeRoutes } from "./routes/themeRoutes.ts"
+import { webhookRoutes } from "./routes/webhookRoutes.tsx"
 import { SealedCookies } from "./sessions/SealedCookies.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import { SignIn } from "./sessions/SignIn.ts"
@@ -46,6 +47,7 @@ export const routes: ReadonlyArray<ConsoleRoute> = [
   ...organizationRoutes,
   ...organizationSettingsRoutes,
   ...auditRoutes,
+  ...webhookRoutes,
   ...memberRoutes,
   ...accountRoutes,
   ...activityRoutes,

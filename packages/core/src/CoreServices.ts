@@ -1,6 +1,6 @@
 /**
  * Every service of the core over its ports. A host must provide storage, a token signer, identity providers, computes
- * and a pepper, and nothing else.
+ * and a pepper, and nothing else. Without `layerSecretSealer` and a `WebhookSender` it has no webhooks.
  */
 import { Layer } from "effect"
 import { EventFeed } from "./records/events/EventFeed.ts"
@@ -15,6 +15,7 @@ import { OperationRunner } from "./runner/OperationRunner.ts"
 import { Reconciler } from "./runner/Reconciler.ts"
 import { RoleReconciler } from "./runner/RoleReconciler.ts"
 import { layerMeasureBacklog } from "./runner/runnerMetrics.ts"
+import { WebhookWorker } from "./runner/webhooks/WebhookWorker.ts"
 import { Authentication } from "./services/access/Authentication.ts"
 import { Authorization } from "./services/access/Authorization.ts"
 import { layerStreamAuthority } from "./services/access/streamAuthority.ts"
@@ -45,6 +46,7 @@ import { Regions } from "./services/regions/Regions.ts"
 import { People } from "./services/sign-in/People.ts"
 import { Sessions } from "./services/sign-in/Sessions.ts"
 import { SignIn } from "./services/sign-in/SignIn.ts"
+import { Webhooks } from "./services/webhooks/Webhooks.ts"
 
 /** The streams of clients, on the feed: only processes that serve streams need them. */
 export const layerStreams = EventStreams.layer.pipe(
@@ -81,7 +83,14 @@ const Work = Layer.mergeAll(
 const Access = Layer.mergeAll(Audit.layer, Authentication.layer, Authorization.layer)
 
 /** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
-export const layerWithoutStreams = Layer.mergeAll(Accounts, Work, Access, HostEvents.layer, Overviews.layer).pipe(
+export const layerWithoutStreams = Layer.mergeAll(
+  Accounts,
+  Work,
+  Access,
+  HostEvents.layer,
+  Overviews.layer,
+  Webhooks.layer
+).pipe(
   Layer.provideMerge(Layer.merge(Quotas.layer, BranchSizes.layer)),
   Layer.provideMerge(Keys),
   Layer.provideMerge(EventFollowing.layer),
@@ -109,6 +118,7 @@ export const layerRunner = Layer.mergeAll(
   Reconciler.layerLoop,
   RoleReconciler.layerLoop,
   DiskMeasurement.layerLoop,
+  WebhookWorker.layerLoop,
   layerAnnounceRunner,
   layerMeasureBacklog,
   layerPurging

@@ -28,6 +28,8 @@ export const EndpointId = Schema.NonEmptyString.pipe(Schema.brand("EndpointId"))
 export type EndpointId = typeof EndpointId.Type
 export const ApiKeyId = Schema.NonEmptyString.pipe(Schema.brand("ApiKeyId"))
 export type ApiKeyId = typeof ApiKeyId.Type
+export const WebhookId = Schema.NonEmptyString.pipe(Schema.brand("WebhookId"))
+export type WebhookId = typeof WebhookId.Type
 export const RegionId = Schema.NonEmptyString.pipe(Schema.brand("RegionId"))
 export type RegionId = typeof RegionId.Type
 
@@ -83,6 +85,9 @@ export const makeProjectId = Effect.map(prefixed("prj"), ProjectId.make)
 export const makeBranchId = Effect.map(prefixed("br"), BranchId.make)
 export const makeEndpointId = Effect.map(prefixed("ep"), EndpointId.make)
 export const makeApiKeyId = Effect.map(prefixed("key"), ApiKeyId.make)
+export const makeWebhookId = Effect.map(prefixed("wh"), WebhookId.make)
+/** The id of an attempt of a webhook, by the instant at which it began. */
+export const makeWebhookDeliveryId = ({ epochMilliseconds }: DateTime.Utc) => uuidAt(epochMilliseconds)
 
 /** A text that sorts before the ids of the audit log from this instant on, and behind all earlier ones. */
 export const auditIdFrom = ({ epochMilliseconds }: DateTime.Utc): string => {

@@ -20,6 +20,7 @@ export const exampleIds = {
   branch: "br-01m80m4ce9f7j3b6n8r0s2y4zc",
   endpoint: "ep-01m80m4cea1d5g9h7k3m6p8tvw",
   api_key: "key-01m80m4ceb2c4e6g8j0k2m4n6q",
+  webhook: "wh-01m80m4ced3f5h7k9m1n3p5r7t",
   event: "01M80M4CEC9X5B7D1F3H5J7K9M"
 } as const
 

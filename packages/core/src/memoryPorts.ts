@@ -24,6 +24,7 @@ import { QuotaStore } from "./records/quotas/QuotaStore.ts"
 import { RegionCatalog } from "./records/regions/RegionCatalog.ts"
 import { SessionStore } from "./records/sessions/SessionStore.ts"
 import { SigningKeyStore } from "./records/sessions/SigningKeyStore.ts"
+import { WebhookStore } from "./records/webhooks/WebhookStore.ts"
 import { Transaction } from "./Transaction.ts"
 
 const Stores = Layer.mergeAll(
@@ -46,7 +47,8 @@ const Stores = Layer.mergeAll(
   RateLimiter.layerMemory,
   RegionCatalog.layerMemory,
   SessionStore.layerMemory,
-  SigningKeyStore.layerMemory
+  SigningKeyStore.layerMemory,
+  WebhookStore.layerMemory
 )
 
 /**

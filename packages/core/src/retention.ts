@@ -1,6 +1,6 @@
 /**
  * Purges expired rows: sessions past their window, spent id tokens, login codes, idempotency records, counters of rate
- * limits, refused clients, ended records, and entries of the audit log. `EventFeed` purges events.
+ * limits, refused clients, attempts of webhooks, ended records, and entries of the audit log. `EventFeed` purges events.
  *
  * Instances may purge concurrently: each step deletes by an instant.
  */
@@ -15,6 +15,7 @@ import { RateLimiter } from "./records/limits/RateLimiter.ts"
 import { EndedRecordStore } from "./records/purge/EndedRecordStore.ts"
 import { SessionPolicy } from "./records/sessions/Session.ts"
 import { SessionStore } from "./records/sessions/SessionStore.ts"
+import { WebhookStore } from "./records/webhooks/WebhookStore.ts"
 
 export interface RetentionSettings {
   /** How long final operations are kept. */
@@ -39,6 +40,9 @@ const grantsKept = Duration.days(1)
 /** How long the row of a session is kept after its window, for investigations. */
 const sessionsKept = Duration.days(7)
 
+/** How long attempts of webhooks are kept. */
+const attemptsKept = Duration.days(7)
+
 export const purgeExpired = Effect.gen(function* () {
   const now = yield* DateTime.now
   const { window } = yield* SessionPolicy
@@ -52,6 +56,8 @@ export const purgeExpired = Effect.gen(function* () {
   const ended = yield* EndedRecordStore
   const log = yield* AuditLog
   for (let round = 0; round < rounds; round++) if ((yield* log.purge(before(records), batch)) === 0) break
+  const webhooks = yield* WebhookStore
+  for (let round = 0; round < rounds; round++) if ((yield* webhooks.purge(before(attemptsKept), batch)) === 0) break
   for (let round = 0; round < rounds; round++)
     if ((yield* ended.purge({ operations: before(operations), records: before(records) }, batch)) === 0) break
 })
@@ -60,7 +66,14 @@ export const purgeExpired = Effect.gen(function* () {
 export const layerPurging: Layer.Layer<
   never,
   never,
-  AuditLog | ClientRefusalStore | CliGrantStore | EndedRecordStore | IdempotencyStore | RateLimiter | SessionStore
+  | AuditLog
+  | ClientRefusalStore
+  | CliGrantStore
+  | EndedRecordStore
+  | IdempotencyStore
+  | RateLimiter
+  | SessionStore
+  | WebhookStore
 > = Layer.effectDiscard(
   purgeExpired.pipe(
     Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.").pipe(becauseOf(cause))),

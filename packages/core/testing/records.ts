@@ -10,7 +10,8 @@ import {
   ProjectId,
   RegionId,
   SessionId,
-  UserId
+  UserId,
+  WebhookId
 } from "../src/Ids.ts"
 import { StoredInvitation } from "../src/records/accounts/Invitation.ts"
 import { Membership } from "../src/records/accounts/Membership.ts"
@@ -36,6 +37,7 @@ export const aUserId = () => UserId.make(uuid())
 export const aProjectId = () => ProjectId.make(`prj-${rising()}`)
 export const aBranchId = () => BranchId.make(`br-${rising()}`)
 export const anEndpointId = () => EndpointId.make(`ep-${rising()}`)
+export const aWebhookId = () => WebhookId.make(`wh-${rising()}`)
 /** A text that no other call in this process returns. */
 export const aText = (what: string) => `${what} ${rising()}`
 

@@ -28,6 +28,7 @@ import { regionCatalogContract } from "./regions/RegionCatalog.ts"
 import { sessionStoreContract } from "./sessions/SessionStore.ts"
 import { signingKeyStoreContract } from "./sessions/SigningKeyStore.ts"
 import { transactionContract } from "./Transaction.ts"
+import { webhookStoreContract } from "./webhooks/WebhookStore.ts"
 
 const all = [
   accountStoreContract,
@@ -56,7 +57,8 @@ const all = [
   regionCatalogContract,
   sessionStoreContract,
   signingKeyStoreContract,
-  transactionContract
+  transactionContract,
+  webhookStoreContract
 ] as const
 
 type PortsOf<C> = C extends Contract<infer R> ? R : never

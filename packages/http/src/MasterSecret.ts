@@ -10,7 +10,7 @@ import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { Base64Url } from "effect/encoding"
 
 /** The uses of derived secrets. The labels are part of the derivation: another label is another secret. */
-const purposes = ["signing-key-wrapping", "console-cookie", "console-token", "proxy-token"] as const
+const purposes = ["signing-key-wrapping", "console-cookie", "console-token", "proxy-token", "webhook-secrets"] as const
 export type SecretPurpose = (typeof purposes)[number]
 
 /** The length of a master secret in bytes. */

@@ -24,6 +24,7 @@ import { PostgresQuotaStore } from "./quotas/PostgresQuotaStore.ts"
 import { PostgresRegionCatalog } from "./regions/PostgresRegionCatalog.ts"
 import { PostgresSessionStore } from "./sessions/PostgresSessionStore.ts"
 import { PostgresSigningKeyStore } from "./sessions/PostgresSigningKeyStore.ts"
+import { PostgresWebhookStore } from "./webhooks/PostgresWebhookStore.ts"
 
 const stores = Layer.mergeAll(
   PostgresAccountStore.layer,
@@ -47,7 +48,8 @@ const stores = Layer.mergeAll(
   PostgresQuotaStore.layer,
   PostgresRegionCatalog.layer,
   PostgresSessionStore.layer,
-  PostgresSigningKeyStore.layer
+  PostgresSigningKeyStore.layer,
+  PostgresWebhookStore.layer
 )
 
 /**

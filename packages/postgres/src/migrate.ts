@@ -35,6 +35,7 @@ import { cliLogin } from "./migrations/0012_cli_login.ts"
 import { places } from "./migrations/0013_places.ts"
 import { audit } from "./migrations/0014_audit.ts"
 import { sizes } from "./migrations/0015_sizes.ts"
+import { webhooks } from "./migrations/0016_webhooks.ts"
 
 type Migration = readonly [name: string, text: string]
 
@@ -54,7 +55,8 @@ export const migrations: ReadonlyArray<Migration> = [
   ["0012_cli_login", cliLogin],
   ["0013_places", places],
   ["0014_audit", audit],
-  ["0015_sizes", sizes]
+  ["0015_sizes", sizes],
+  ["0016_webhooks", webhooks]
 ]
 
 const records = `create table if not exists narthex.narthex_migration (

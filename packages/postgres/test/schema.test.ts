@@ -51,7 +51,7 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "60 seconds" }
           assert.strictEqual(yield* soon("the notification", Queue.take(notices)), "Notified")
           assert.isTrue(Option.isSome(yield* (yield* AccountStore).findOrganization(id)))
         }).pipe(Effect.provide(storage(url, schema), { local: true }))
-        assert.lengthOf(yield* admin(tables(schema), url), 41)
+        assert.lengthOf(yield* admin(tables(schema), url), 43)
         assert.lengthOf(yield* admin(tables("narthex"), url), 0)
       })
     )

@@ -1,6 +1,6 @@
 /** Identity in one process: the master secret, signing keys, peppers of API keys, and identity providers. */
 import type { SignInProvider } from "@narthex/console"
-import { KeyDigester } from "@narthex/core"
+import { KeyDigester, layerSecretSealer } from "@narthex/core"
 import {
   JoseTokenSigner,
   layerMasterSecretFile,
@@ -21,8 +21,9 @@ export const layerMasterSecret = (settings: Settings) =>
     : MasterSecret.layerGiven(settings.master_secret)
 
 export const layerSigner = (issuer: string, [present, ...others]: Settings["key_peppers"]) =>
-  Layer.merge(
+  Layer.mergeAll(
     JoseTokenSigner.layer({ issuer }),
+    Layer.unwrap(Effect.map(MasterSecret, ({ key }) => layerSecretSealer(key("webhook-secrets")))),
     Layer.unwrap(
       Effect.gen(function* () {
         const { pepper } = yield* MasterSecret

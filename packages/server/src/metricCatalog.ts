@@ -132,6 +132,12 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
     labels: { class: classes },
     meaning: "For how long the oldest of them has waited."
   },
+  narthex_webhook_attempts_total: {
+    of: "operations",
+    kind: "counter",
+    labels: { outcome: "`delivered`, `again`, `paused`" },
+    meaning: "Attempts to deliver to webhooks, by outcome: delivered, again, paused."
+  },
   narthex_compute_disk_free_bytes: {
     of: "operations",
     kind: "gauge",

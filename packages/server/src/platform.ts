@@ -9,7 +9,14 @@
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog, type RegionId } from "@narthex/core"
-import { DirectApi, Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
+import {
+  DirectApi,
+  Draining,
+  layerApiServer,
+  layerWebhookSender,
+  MasterSecret,
+  type OpenIdProvider
+} from "@narthex/http"
 import { Database } from "@narthex/postgres"
 import { Context, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http"
@@ -158,6 +165,7 @@ export const layerPlatform = (plan: Plan) => {
         Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens, internalUrl(plan)))),
         Layer.provideMerge(wants("api") ? ownApi(settings, Layer.provide(server, layerStreams)) : Layer.empty),
         Layer.provideMerge(layerWithoutStreams),
+        Layer.provideMerge(layerWebhookSender()),
         Layer.provideMerge(layerReferences(settings, region, addresses, tokens))
       )
     })

@@ -15,7 +15,8 @@ import {
   RunnerPolicy,
   SessionPolicy,
   SizeCatalog,
-  WaitLimit
+  WaitLimit,
+  WebhookNetworks
 } from "@narthex/core"
 import { defaultRateLimits, LoggedRequests, RateLimits, ServerIdentity } from "@narthex/http"
 import { Layer, type Redacted } from "effect"
@@ -44,6 +45,7 @@ export const layerReferences = (settings: Settings, region: RegionId, addresses:
     limits === null ? Layer.succeed(WaitLimit, null) : Layer.empty,
     Layer.succeed(QuotaPolicy, settings.quotas),
     settings.sizes === null ? Layer.empty : Layer.succeed(SizeCatalog, settings.sizes),
+    Layer.succeed(WebhookNetworks, settings.webhook_networks),
     Layer.succeed(RateLimits, limits === null ? null : { ...defaultRateLimits, ...rates }),
     Layer.succeed(EmittingRegion, region),
     Layer.succeed(EventSettings, {

@@ -22,6 +22,7 @@ const idMembers: Readonly<Record<string, keyof typeof idForms>> = {
   parent_id: "branch",
   endpoint_id: "endpoint",
   api_key_id: "api_key",
+  webhook_id: "webhook",
   "Project.id": "project",
   "NamedProject.id": "project",
   "MentionedProject.id": "project",

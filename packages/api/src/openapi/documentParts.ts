@@ -94,7 +94,7 @@ export const groupOrder: ReadonlyArray<{ readonly name: string; readonly tags: R
     name: "Databases",
     tags: ["Projects", "Branches", "Sandboxes", "Endpoints", "Operations", "IP allowlist", "Regions"]
   },
-  { name: "Events", tags: ["Events"] },
+  { name: "Events", tags: ["Events", "Webhooks"] },
   {
     name: "People and keys",
     tags: ["Organizations", "Invitations", "Own invitations", "API keys", "Authentication", "Audit log"]

@@ -12,12 +12,14 @@ import { commonMembers } from "./members/common.ts"
 import { peopleMembers } from "./members/people.ts"
 import { projectsMembers } from "./members/projects.ts"
 import { proxiesMembers } from "./members/proxies.ts"
+import { webhookMembers } from "./members/webhooks.ts"
 
 export const memberCatalog: Readonly<Record<string, MemberEntry>> = {
   ...commonMembers,
   ...projectsMembers,
   ...peopleMembers,
-  ...proxiesMembers
+  ...proxiesMembers,
+  ...webhookMembers
 }
 
 let declared: ReadonlyMap<string, MemberEntry> | undefined

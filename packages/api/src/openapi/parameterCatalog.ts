@@ -21,6 +21,7 @@ export const parameterCatalog: Readonly<Record<string, ParameterEntry>> = {
   api_key_id: { text: "The id of the API key.", example: ids.api_key },
   org_id: { text: "The id of the organization that the credential acts in.", example: ids.organization },
   user_id: { text: "The id of the member.", example: ids.user },
+  webhook_id: { text: "The id of the webhook.", example: ids.webhook },
   invitation_id: { text: "The id of the invitation.", example: ids.invitation },
   session_id: { text: "The id of the session.", example: ids.session },
   role: { text: "The name of the Postgres role.", example: "ada_rw_8f3k2m" },

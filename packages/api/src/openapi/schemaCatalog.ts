@@ -35,5 +35,7 @@ export const schemaCatalog: Readonly<Record<string, string>> = {
   SessionAnswer: "A session token, and whom it is for.",
   UserProfile: "A person.",
   UserRef: "A person, as records name them.",
+  Webhook: "Where events of the organization are delivered, and how far that is.",
+  WebhookDelivery: "An attempt to deliver an event to a webhook.",
   Whoami: "The caller, and the permissions of the credential."
 }

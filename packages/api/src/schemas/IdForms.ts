@@ -12,7 +12,8 @@ import {
   ProjectId,
   RegionId,
   SessionId,
-  UserId
+  UserId,
+  WebhookId
 } from "@narthex/core"
 import { Option, Schema } from "effect"
 
@@ -29,7 +30,8 @@ export const idForms = {
   project: ulid("prj"),
   branch: ulid("br"),
   endpoint: ulid("ep"),
-  api_key: ulid("key")
+  api_key: ulid("key"),
+  webhook: ulid("wh")
 } as const
 
 const parser =
@@ -46,4 +48,5 @@ export const parseProjectId = parser(ProjectId, idForms.project)
 export const parseBranchId = parser(BranchId, idForms.branch)
 export const parseEndpointId = parser(EndpointId, idForms.endpoint)
 export const parseApiKeyId = parser(ApiKeyId, idForms.api_key)
+export const parseWebhookId = parser(WebhookId, idForms.webhook)
 export const parseRegionId = parser(RegionId, /^[A-Za-z0-9][A-Za-z0-9_-]*$/)

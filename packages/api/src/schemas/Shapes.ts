@@ -32,7 +32,9 @@ import {
   QuotaName,
   ReadOnlyReason,
   RefusalReason,
-  RulesInForce
+  RulesInForce,
+  Webhook,
+  WebhookDelivery
 } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -191,6 +193,24 @@ export const NamesRecord = Schema.Struct({
   ...Names.fields,
   projects: Schema.Array(MentionedProjectRecord)
 }).annotate({ identifier: "Names" })
+
+export const WebhookRecord = Schema.Struct({
+  ...Webhook.fields,
+  status: Schema.String.annotateKey(
+    means("`active`, or `paused`: nothing is delivered until it is replayed.", "active")
+  ),
+  paused_reason: Schema.NullOr(Schema.String).annotateKey(
+    means(
+      "`failing`: the last retry has failed. `gone`: the receiver has answered 410. `null`: the webhook is active.",
+      null
+    )
+  )
+}).annotate({ identifier: "Webhook" })
+
+export const WebhookDeliveryRecord = Schema.Struct({
+  ...WebhookDelivery.fields,
+  outcome: Schema.String.annotateKey(means("`delivered`, or `failed`.", "delivered"))
+}).annotate({ identifier: "WebhookDelivery" })
 
 /** A quota of an organization: how much it holds, and how much it may have. */
 export const QuotaRecord = Schema.Struct({ quota: open(QuotaName), held: Schema.Int, allowed: Schema.Int }).annotate({

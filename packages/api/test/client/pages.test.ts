@@ -43,7 +43,9 @@ const lists: Readonly<Record<Lists, true>> = {
   "orgs.list": true,
   "orgs.members": true,
   "ownInvitations.list": true,
-  "projects.list": true
+  "projects.list": true,
+  "webhooks.deliveries": true,
+  "webhooks.list": true
 }
 
 const three = { "": "b", b: "c", c: null }

@@ -19,7 +19,8 @@ const groups: Readonly<Record<string, string | undefined>> = {
   invitation: "revoke",
   session: "end",
   "api-key": "revoke",
-  audit: undefined
+  audit: undefined,
+  webhook: "delete"
 }
 
 const singulars = new Map(

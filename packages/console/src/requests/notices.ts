@@ -36,6 +36,10 @@ const notices = {
   "organization-created": "The organization was created, and you are its owner. Invite the people you work with.",
   "organization-renamed": "The organization was renamed.",
   "organization-deleted": "The organization was deleted.",
+  "webhook-changed": "The webhook was changed.",
+  "webhook-tested": "The test takes its place behind the events that wait. Its attempt appears below.",
+  "webhook-replayed": "The webhook goes on.",
+  "webhook-deleted": "The webhook was deleted.",
   "session-ended": "The session was ended.",
   "sessions-ended": "All other sessions were ended."
 } as const

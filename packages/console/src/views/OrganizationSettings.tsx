@@ -62,6 +62,13 @@ export const OrganizationSettingsPage = (props: OrganizationSettingsPageProps) =
           </p>
         </Card>
       ) : null}
+      {frame.permissions.includes("manage_webhooks") ? (
+        <Card id="webhooks" title="Webhooks">
+          <p>
+            <a href={`${here}/webhooks`}>Where events are delivered</a>: receivers of this organization's events.
+          </p>
+        </Card>
+      ) : null}
       {organization.personal ? null : <End {...props} />}
     </Page>
   )
@@ -79,6 +86,7 @@ const quotaWords: Readonly<Record<string, string>> = {
   members: "Members and open invitations",
   invitations: "Open invitations",
   organizations: "Organizations that you created",
+  webhooks: "Webhooks",
   disk_bytes: "Disk"
 }
 

@@ -3,13 +3,24 @@ import { globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
-import { ApiKeyId, BranchId, EndpointId, OrgId, ProjectId, RegionId, SessionId, UserId } from "../../src/Ids.ts"
+import {
+  ApiKeyId,
+  BranchId,
+  EndpointId,
+  OrgId,
+  ProjectId,
+  RegionId,
+  SessionId,
+  UserId,
+  WebhookId
+} from "../../src/Ids.ts"
 import { allowlistChanged } from "../../src/records/allowlist/AllowlistChange.ts"
 import { cancelRequested } from "../../src/records/events/CancelNotice.ts"
 import { endpointChanged } from "../../src/records/events/EndpointChange.ts"
 import type { EventData } from "../../src/records/events/Envelope.ts"
 import { type CatalogedEvent, eventCatalog } from "../../src/records/events/eventCatalog.ts"
 import * as InternalEvents from "../../src/records/events/InternalEvents.ts"
+import { webhookTested } from "../../src/records/webhooks/Webhook.ts"
 import { encodeEvent, overflowFrame, resumeGapFrame } from "../../src/services/events/ring/SseFrame.ts"
 
 const root = resolve(import.meta.dirname, "../../../..")
@@ -49,6 +60,7 @@ const made: Readonly<Record<string, ReadonlyArray<EventData>>> = {
   ],
   "overflow.v1": [dataOf(overflowFrame(scope, at, 1, ""))],
   "error.v1": [dataOf(unencodable())],
+  "webhook.test.v1": [webhookTested({ id: WebhookId.make("wh-1"), org_id, project_id }).data],
   "internal.revoked.v1": [
     InternalEvents.sessionRevoked(org_id, SessionId.make("session")),
     InternalEvents.apiKeyRevoked(org_id, ApiKeyId.make("key")),

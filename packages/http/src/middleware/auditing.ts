@@ -32,6 +32,7 @@ const kinds: ReadonlyArray<readonly [parameter: string, type: string]> = [
   ["role", "credential"],
   ["session_id", "session"],
   ["invitation_id", "invitation"],
+  ["webhook_id", "webhook"],
   ["user_id", "member"],
   ["api_key_id", "api_key"],
   ["operation_id", "operation"],
@@ -44,7 +45,7 @@ const kinds: ReadonlyArray<readonly [parameter: string, type: string]> = [
 /** Members of answers that are the records of objects. */
 const records: ReadonlySet<string> = new Set([
   ...["project", "branch", "endpoint", "operation", "api_key"],
-  ...["organization", "member", "invitation", "credential"]
+  ...["organization", "member", "invitation", "credential", "webhook"]
 ])
 
 type Target = NonNullable<ActParts["targets"]>[number]

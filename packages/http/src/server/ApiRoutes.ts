@@ -26,6 +26,7 @@ import { ProxyHandlers } from "../handlers/proxy.ts"
 import { RegionsHandlers } from "../handlers/regions.ts"
 import { SandboxesHandlers } from "../handlers/sandboxes.ts"
 import { ServiceHandlers } from "../handlers/service.ts"
+import { WebhooksHandlers } from "../handlers/webhooks.ts"
 import { Limits } from "../limits/Limits.ts"
 import { layerAuthentication, layerOwnToken, layerProxyAuthentication } from "../middleware/Authentication.ts"
 import { layerPolicyCheck } from "../middleware/PolicyCheck.ts"
@@ -53,7 +54,8 @@ const Handlers = Layer.mergeAll(
   ProxyHandlers,
   RegionsHandlers,
   SandboxesHandlers,
-  ServiceHandlers
+  ServiceHandlers,
+  WebhooksHandlers
 )
 
 /** The routes alone, for a server that builds them after its start. */

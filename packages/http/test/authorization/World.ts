@@ -30,8 +30,10 @@ import {
   SessionStore,
   type StoredInvitation,
   type StoredOperation,
+  type StoredWebhook,
   TokenSigner,
-  type User
+  type User,
+  WebhookStore
 } from "@narthex/core"
 import {
   aBranch,
@@ -51,6 +53,7 @@ import {
 import { DateTime, Duration, Effect, Redacted } from "effect"
 import { many, once } from "./memo.ts"
 import { rolesOf } from "./worldRoles.ts"
+import { webhooksOf } from "./worldWebhooks.ts"
 
 /** Which branch of a project. */
 export type On = "child" | "sibling" | "agent" | "main" | "protected"
@@ -84,6 +87,7 @@ export interface Inventory {
   readonly keys: Array<{ readonly org: OrgId; readonly id: ApiKeyId }>
   readonly invitations: Array<StoredInvitation>
   readonly roles: Array<BranchRole>
+  readonly webhooks: Array<StoredWebhook>
 }
 
 /** `disabled`: every account is. */
@@ -102,13 +106,8 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
   const now = yield* DateTime.now
 
   const made: Inventory = {
-    projects: [],
-    branches: [],
-    endpoints: [],
-    operations: [],
-    keys: [],
-    invitations: [],
-    roles: []
+    ...{ projects: [], branches: [], endpoints: [], operations: [] },
+    ...{ keys: [], invitations: [], roles: [], webhooks: [] }
   }
 
   const organization = Effect.fnUntraced(function* () {
@@ -224,10 +223,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
         const { items } = yield* operations.list(
           record.id,
           { branch_id: record.default_branch_id },
-          {
-            limit: 1,
-            after: null
-          }
+          { limit: 1, after: null }
         )
         return {
           project_id: record.id,
@@ -258,6 +254,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
       return yield* invite(yield* foreign, (yield* stranger).user, role)
     })
   )
+  const webhook = webhooksOf({ here: Effect.succeed(org), elsewhere: foreign }, made.webhooks, yield* WebhookStore)
   const people = many((who: "owner" | "second" | "admin" | "member" | "viewer" | "pending" | "former" | "target") => {
     if (who === "pending") return person(org, "owner", { pending: true })
     if (who === "former") return person(org, null)
@@ -288,6 +285,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     key,
     endedKey,
     invitation,
+    webhook,
     guest,
     role,
     own: project(Effect.succeed(org)),

@@ -133,6 +133,7 @@ const ofPeople = new Set<Kind>([
   "invitation",
   "owner_invitation",
   "own_invitation",
+  "webhook",
   "session",
   "own_key",
   "key",
@@ -165,6 +166,10 @@ const peopleIds = Effect.fnUntraced(function* (world: World, call: Call, side: S
       const own = yield* world.invitation(`here ${role}`)
       const theirs = yield* world.invitation(`elsewhere ${role}`)
       return { org_id: side === "foreign" ? foreign : world.org, invitation_id: pick(side, own, theirs, theirs, ids) }
+    }
+    case "webhook": {
+      const [own, theirs] = [yield* world.webhook("here"), yield* world.webhook("elsewhere")]
+      return { org_id: side === "foreign" ? foreign : world.org, webhook_id: pick(side, own, theirs, theirs, ids) }
     }
     case "own_invitation": {
       // Into an organization of strangers; and one for another person, into the organization of the caller.

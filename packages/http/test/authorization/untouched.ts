@@ -7,7 +7,8 @@ import {
   InvitationStore,
   IpAllowlistStore,
   OperationStore,
-  ProjectStore
+  ProjectStore,
+  WebhookStore
 } from "@narthex/core"
 import { Effect, Option } from "effect"
 import type { World } from "./World.ts"
@@ -25,6 +26,7 @@ export const changesOf = Effect.fnUntraced(function* ({ made, org }: World) {
   const operations = yield* OperationStore
   const projects = yield* ProjectStore
   const roles = yield* BranchRoleStore
+  const webhooks = yield* WebhookStore
   const changes: Array<string> = []
   const note = (changed: boolean, what: string) => {
     if (changed) changes.push(what)
@@ -49,6 +51,7 @@ export const changesOf = Effect.fnUntraced(function* ({ made, org }: World) {
     const found = Option.getOrUndefined(yield* invitations.lock(record.org_id, record.id))
     note(text(found) !== text(record), `the invitation ${record.id} is another than it was`)
   }
+  for (const record of made.webhooks) one(yield* webhooks.find(record.org_id, record.id), record)
   for (const record of made.roles) {
     const found = Option.getOrNull(yield* roles.find(record.branch_id, record.role))
     note(text(found) !== text(record), `the role ${record.role} is another than it was`)
@@ -63,5 +66,7 @@ export const changesOf = Effect.fnUntraced(function* ({ made, org }: World) {
   note((yield* projects.list(org, null, all)).items.length !== mine.length, "the organization has other projects")
   const pending = made.invitations.filter((record) => record.org_id === org)
   note((yield* invitations.list(org, all)).items.length !== pending.length, "the organization has other invitations")
+  const hooks = made.webhooks.filter((record) => record.org_id === org)
+  note((yield* webhooks.list(org, all)).items.length !== hooks.length, "the organization has other webhooks")
   return changes
 }, Effect.orDie)

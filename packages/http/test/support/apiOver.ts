@@ -14,6 +14,7 @@ import {
   layerMemoryComputes,
   layerMemoryPorts,
   layerRunner,
+  layerSecretSealer,
   layerServices,
   type OfferedSize,
   ProviderView,
@@ -217,6 +218,7 @@ const seeded = (regions: ReadonlyArray<string>) =>
 const outside = Layer.mergeAll(
   Believer,
   layerMemoryComputes,
+  layerSecretSealer(Redacted.make(new Uint8Array(randomBytes(32)))),
   KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) })
 )
 

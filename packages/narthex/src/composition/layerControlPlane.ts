@@ -4,7 +4,7 @@
  * Parts end in the reverse order of their dependencies: the runner gives its operations back first, storage ends last.
  */
 import { EventFeed, layerMemoryComputes, layerRunner, layerServices, RegionCatalog, RegionId } from "@narthex/core"
-import { Draining } from "@narthex/http/web"
+import { Draining, layerWebhookSender } from "@narthex/http/web"
 import { Effect, Layer } from "effect"
 import { invalidOptions } from "../failures/failures.ts"
 import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
@@ -25,7 +25,7 @@ export const layerCore = (options: CoreOptions) =>
   Layer.merge(seeded(options.regions ?? ["local"]), fed).pipe(
     Layer.provideMerge(layerServices),
     Layer.provideMerge(Draining.layer),
-    Layer.provideMerge(layerSecrets(options)),
+    Layer.provideMerge(Layer.merge(layerSecrets(options), layerWebhookSender())),
     Layer.provideMerge(Layer.merge(layerIdentity(options), Layer.orDie(options.computes ?? layerMemoryComputes))),
     Layer.provideMerge((options.storage ?? memory()).layer),
     Layer.provideMerge(layerReferences(options))

@@ -1,5 +1,6 @@
 /** Secrets that depend on the master secret: the pepper of API keys and the keys that sign session tokens. */
 import type { NarthexError } from "@narthex/api"
+import { layerSecretSealer } from "@narthex/core"
 import { JoseTokenSigner, MasterSecret, readMasterSecret } from "@narthex/http/web"
 import { Effect, Layer } from "effect"
 import { invalidOptions } from "../failures/failures.ts"
@@ -45,8 +46,12 @@ const layerPeppers = ({ peppers: [present = 1, ...others] = [] }: CoreOptions) =
     })
   )
 
-/** Token signer and key digester, over the store of signing keys. */
+const layerSealer = Layer.unwrap(Effect.map(MasterSecret, ({ key }) => layerSecretSealer(key("webhook-secrets"))))
+
+/** Token signer, key digester and the sealer of webhooks' secrets, over the store of signing keys. */
 export const layerSecrets = (options: CoreOptions) =>
-  Layer.merge(JoseTokenSigner.layer({ issuer: options.issuer ?? "narthex" }), layerPeppers(options)).pipe(
-    Layer.provide(layerMaster(options))
-  )
+  Layer.mergeAll(
+    JoseTokenSigner.layer({ issuer: options.issuer ?? "narthex" }),
+    layerPeppers(options),
+    layerSealer
+  ).pipe(Layer.provide(layerMaster(options)))

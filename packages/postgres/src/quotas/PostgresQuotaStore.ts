@@ -40,6 +40,7 @@ const counts: Record<QuotaName, string> = {
     where org_id = $1 and accepted_at is null and revoked_at is null and expires_at > $3::timestamptz`,
   // A personal organization has the id of its user.
   organizations: "select count(*) from narthex.organization_founder where user_id = $1",
+  webhooks: "select count(*) from narthex.webhook where org_id = $1",
   disk_bytes: "select coalesce(sum(bytes), 0) from narthex.branch_disk where org_id = $1"
 }
 

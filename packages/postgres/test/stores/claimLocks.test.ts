@@ -2,10 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { type OperationClass, OperationStore, StoredOperation, Transaction } from "@narthex/core"
 import { aBranchId, aClaim, anOperation, anOrgId, aProjectId, at } from "@narthex/core/testing"
-import { Deferred, Effect, Fiber, Option } from "effect"
-import { eventually } from "../../../../test/harness/eventually.ts"
+import { Effect, Option } from "effect"
 import { Database } from "../../src/index.ts"
-import { isAwaited, ownBackend } from "../support/observe.ts"
+import { overlapping } from "../support/overlapping.ts"
 import { onPostgres } from "./onPostgres.ts"
 
 const of: OperationClass = "branches"
@@ -27,36 +26,6 @@ const claim = (per_org = 1_000) =>
 
 const finish = (operation: StoredOperation) =>
   OperationStore.use((store) => store.update(new StoredOperation({ ...operation, status: "finished" })))
-
-/** Runs `first` in a transaction that stays open until `second` has ended or waits for it. */
-const overlapping = <A, B, E, R>(first: Effect.Effect<A, E, R>, second: Effect.Effect<B, E, R>) =>
-  Effect.gen(function* () {
-    const { run } = yield* Transaction
-    const [done, leave] = [yield* Deferred.make<number>(), yield* Deferred.make<void>()]
-    const open = yield* Effect.forkChild(
-      run(
-        Effect.gen(function* () {
-          const value = yield* first
-          yield* Deferred.succeed(done, yield* ownBackend)
-          yield* Deferred.await(leave)
-          return value
-        })
-      )
-    )
-    const backend = yield* Effect.raceFirst(
-      Deferred.await(done),
-      Effect.flatMap(Fiber.join(open), () => Effect.never)
-    )
-    const other = yield* Effect.forkChild(second)
-    const hasEnded = () => other.pollUnsafe() !== undefined
-    yield* eventually(
-      "the second to end, or to wait for the first",
-      Effect.map(isAwaited(backend), (waits) => waits || hasEnded())
-    )
-    const waited = !hasEnded()
-    yield* Deferred.succeed(leave, undefined)
-    return { first: yield* Fiber.join(open), second: yield* Fiber.join(other), waited }
-  })
 
 layer(onPostgres, { excludeTestServices: true })("claims on Postgres", (it) => {
   it.effect("a claim does not wait for an operation that a transaction is changing, and takes the next", () =>

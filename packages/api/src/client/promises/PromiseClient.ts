@@ -216,6 +216,28 @@ export type AuditCalls = {
   readonly list: Method<"audit", "list", Answers.AuditListAnswer>
 }
 
+/** Where the events of an organization are delivered. */
+export type WebhooksCalls = {
+  /** List webhooks. */
+  readonly list: Method<"webhooks", "list", Answers.WebhooksListAnswer>
+  /** Create a webhook; its signing secret is shown once. */
+  readonly create: Method<"webhooks", "create", Answers.WebhooksCreateAnswer>
+  /** Read a webhook. */
+  readonly get: Method<"webhooks", "get", Answers.WebhooksGetAnswer>
+  /** Change the URL, label or types of a webhook. */
+  readonly update: Method<"webhooks", "update", Answers.WebhooksGetAnswer>
+  /** Delete a webhook. */
+  readonly delete: Method<"webhooks", "delete", void>
+  /** Give the webhook a new signing secret. */
+  readonly rotateSecret: Method<"webhooks", "rotateSecret", Answers.WebhooksCreateAnswer>
+  /** Deliver an event of the type webhook.test.v1. */
+  readonly test: Method<"webhooks", "test", Answers.WebhooksGetAnswer>
+  /** Go on at once, from where the webhook is or from another position. */
+  readonly replay: Method<"webhooks", "replay", Answers.WebhooksGetAnswer>
+  /** List the attempts of a webhook. */
+  readonly deliveries: Method<"webhooks", "deliveries", Answers.WebhooksDeliveriesAnswer>
+}
+
 /**
  * Server-sent events and their history. A program that embeds the control plane may publish types of its own, with the
  * source `host`. Clients ignore types and members that they do not know.
@@ -289,6 +311,8 @@ export type Client = {
   readonly ownInvitations: OwnInvitationsCalls
   /** Acts of people, API keys and the operator, for owners and admins. */
   readonly audit: AuditCalls
+  /** Where the events of an organization are delivered. */
+  readonly webhooks: WebhooksCalls
   /**
    * Server-sent events and their history. A program that embeds the control plane may publish types of its own, with
    * the source `host`. Clients ignore types and members that they do not know.

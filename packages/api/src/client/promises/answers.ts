@@ -1088,6 +1088,96 @@ export type UserRef = {
   readonly email: string | null
 }
 
+/** Where events of the organization are delivered, and how far that is. */
+export type Webhook = {
+  /** The id of the webhook. */
+  readonly id: string
+  /** The id of the organization. */
+  readonly org_id: string
+  /** Only events of this project are delivered; `null`: those of the whole organization. */
+  readonly project_id: string | null
+  /** The URL that events are posted to. */
+  readonly url: string
+  /** The purpose of the webhook, for people; empty: none was given. */
+  readonly label: string
+  /** Only events of these types are delivered; empty: all. */
+  readonly types: ReadonlyArray<string>
+  /** `active`, or `paused`: nothing is delivered until it is replayed. */
+  readonly status: string
+  /** `failing`: the last retry has failed. `gone`: the receiver has answered 410. `null`: the webhook is active. */
+  readonly paused_reason: string | null
+  /** The id of the last event that is done. Deliveries go on behind it. */
+  readonly position: string
+  /** How many attempts have failed since the last success. */
+  readonly failures_count: number
+  /** Until when deliveries have a signature of the former secret, too; `null`: there is none. */
+  readonly previous_secret_expires_at: string | null
+  /** When it was created. */
+  readonly created_at: string
+  /** The person who created it. */
+  readonly created_by: UserRef
+  /** When it was changed last. */
+  readonly updated_at: string
+  /** When the next attempt is due, after one that failed; `null`: none has to wait. */
+  readonly next_attempt_at: string | null
+}
+
+/** An attempt to deliver an event to a webhook. */
+export type WebhookDelivery = {
+  /** The id of the attempt. */
+  readonly id: string
+  /** The id of the webhook. */
+  readonly webhook_id: string
+  /** The event, which the receiver got as `webhook-id`. */
+  readonly event_id: string
+  /** The type of the event. */
+  readonly event_type: string
+  /** 1 for the first attempt, and more after failures. */
+  readonly attempt: number
+  /** `delivered`, or `failed`. */
+  readonly outcome: string
+  /** The status of the answer; `null`: there was none. */
+  readonly status: number | null
+  /** Why the attempt failed; `null`: it did not. */
+  readonly error: string | null
+  /** The begin of the body of the answer. */
+  readonly excerpt: string
+  /** When the attempt began. */
+  readonly attempted_at: string
+  /** How long it took, in milliseconds. */
+  readonly duration_ms: number
+}
+
+/** The webhook, and its secret, which is shown this once. */
+export type WebhooksCreateAnswer = {
+  /** The webhook. */
+  readonly webhook: Webhook
+  /** The secret, shown once. */
+  readonly secret: string
+}
+
+/** A page of attempts. */
+export type WebhooksDeliveriesAnswer = {
+  /** The attempts, newest first. */
+  readonly deliveries: ReadonlyArray<WebhookDelivery>
+  /** Where the next page begins. */
+  readonly pagination: Pagination
+}
+
+/** The webhook. */
+export type WebhooksGetAnswer = {
+  /** The webhook. */
+  readonly webhook: Webhook
+}
+
+/** A page of webhooks. */
+export type WebhooksListAnswer = {
+  /** The webhooks, newest first. */
+  readonly webhooks: ReadonlyArray<Webhook>
+  /** Where the next page begins. */
+  readonly pagination: Pagination
+}
+
 /** The caller, and the permissions of the credential. */
 export type Whoami = {
   /** Which kind of credential calls: `session` or `api_key`. */

@@ -33,6 +33,8 @@ export const commonMembers: Readonly<Record<string, MemberEntry>> = {
   organizations: ["The organizations that the caller is a member of, oldest first."],
   members: ["The members, the newest account first."],
   invitations: ["The invitations, newest first."],
+  webhooks: ["The webhooks, newest first."],
+  deliveries: ["The attempts, newest first."],
   events: ["The events, in the order that the call names."],
   sessions: ["The sessions of the caller, newest first."],
   entries: ["The entries, newest first."],
@@ -65,6 +67,8 @@ export const commonMembers: Readonly<Record<string, MemberEntry>> = {
   organization: ["The organization."],
   member: ["The member."],
   invitation: ["The invitation."],
+  webhook: ["The webhook."],
+  webhook_id: ["The id of the webhook.", ids.webhook],
   user: ["The person who calls, or whose API key calls."],
 
   // Service

@@ -61,6 +61,12 @@ export const eventCatalog = {
       message: "The same as a sentence."
     }
   },
+  "webhook.test.v1": {
+    source: "webhooks",
+    clients: true,
+    moment: "A member tests a webhook. No other webhook delivers it.",
+    data: { webhook_id: "The webhook." }
+  },
   "internal.revoked.v1": {
     source: "internal",
     clients: false,

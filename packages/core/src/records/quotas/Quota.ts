@@ -19,6 +19,7 @@ export const quotaNames = [
   "members",
   "invitations",
   "organizations",
+  "webhooks",
   "disk_bytes"
 ] as const
 export const QuotaName = Schema.Literals(quotaNames)
@@ -46,6 +47,7 @@ export const defaultQuotas: QuotaSettings = {
   members: 500,
   invitations: 200,
   organizations: 20,
+  webhooks: 10,
   disk_bytes: 200 * gibibyte,
   personal_percent: 20
 }
@@ -138,6 +140,7 @@ const sentences: Record<QuotaName, { readonly held: (held: number) => string; re
     held: (held) => `This account has created ${held} organizations`,
     remedy: "Delete an organization"
   },
+  webhooks: { held: has("webhooks"), remedy: "Delete a webhook" },
   disk_bytes: {
     held: (held) => `The data of the organization takes ${amount("disk_bytes", held)}`,
     remedy: "Delete a branch or data"

@@ -18,6 +18,7 @@ import type { Branch } from "../projects/Branch.ts"
 import type { BranchRole } from "../projects/BranchRole.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { Project } from "../projects/Project.ts"
+import type { StoredWebhook } from "../webhooks/Webhook.ts"
 import type { BranchDisk } from "./BranchDisk.ts"
 import type { Amounts, QuotaName, QuotaTerms } from "./Quota.ts"
 
@@ -82,6 +83,7 @@ export class QuotaStore extends Context.Service<
       const projects = table<Living & { readonly project: Project }>("project")
       const branches = table<Living & { readonly branch: Branch }>("branch")
       const endpoints = table<Living & { readonly endpoint: Endpoint }>("endpoint")
+      const webhooks = table<StoredWebhook>("webhook")
       const roles = table<BranchRole>("branch_role")
       const operations = table<StoredOperation>("operation")
       const overrides = table<{ readonly org: OrgId; readonly quota: QuotaName; readonly allowed: number }>(
@@ -159,6 +161,7 @@ export class QuotaStore extends Context.Service<
               (row) => personalOrgId(row.user) === org_id && HashSet.has(existing, row.org)
             ).length
           }),
+          webhooks: Effect.map(webhooks.all, (rows) => rows.filter((row) => row.org_id === org_id).length),
           disk_bytes: Effect.map(disk.all, (rows) =>
             rows.filter((row) => row.org === org_id).reduce((sum, { bytes }) => sum + bytes, 0)
           )

@@ -19,6 +19,7 @@ export const Permission = Schema.Literals([
   "manage_keys",
   "manage_credentials",
   "read_audit",
+  "manage_webhooks",
   "manage_owners",
   "delete_organization"
 ])
@@ -34,7 +35,8 @@ const admin: ReadonlyArray<Permission> = [
   "rename_organization",
   "manage_keys",
   "manage_credentials",
-  "read_audit"
+  "read_audit",
+  "manage_webhooks"
 ]
 const owner: ReadonlyArray<Permission> = [...admin, "manage_owners", "delete_organization"]
 

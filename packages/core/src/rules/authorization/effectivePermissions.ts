@@ -30,6 +30,7 @@ const uses: Record<Permission, Use | null> = {
   manage_invitations: { effects: ["admin"], reach: "organization" },
   manage_members: { effects: ["admin"], reach: "organization" },
   read_audit: { effects: ["read"], reach: "organization", agents: false },
+  manage_webhooks: { effects: ["admin"], reach: "organization" },
   manage_owners: { effects: ["admin"], reach: "organization" },
   delete_organization: { effects: ["admin"], reach: "organization" },
   own_keys: null,

@@ -26,6 +26,7 @@ const uses: Record<Permission, { readonly effect: CallEffect; readonly reach: Re
   manage_invitations: { effect: "admin", reach: "organization" },
   manage_members: { effect: "admin", reach: "organization" },
   read_audit: { effect: "read", reach: "organization" },
+  manage_webhooks: { effect: "admin", reach: "organization" },
   manage_owners: { effect: "admin", reach: "organization" },
   delete_organization: { effect: "admin", reach: "organization" },
   own_keys: { effect: "admin", reach: "organization", session: true },

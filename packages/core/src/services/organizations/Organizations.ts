@@ -22,6 +22,7 @@ import type { CredentialView } from "../../records/projects/BranchRole.ts"
 import { BranchRoleStore } from "../../records/projects/BranchRoleStore.ts"
 import { ProjectStore } from "../../records/projects/ProjectStore.ts"
 import type { QuotaExceeded, QuotaUsage } from "../../records/quotas/Quota.ts"
+import { WebhookStore } from "../../records/webhooks/WebhookStore.ts"
 import type { Permission } from "../../rules/authorization/Permission.ts"
 import type { AnyCaller } from "../../rules/authorization/Principal.ts"
 import { Roles } from "../../rules/authorization/Roles.ts"
@@ -31,7 +32,7 @@ import { Transaction } from "../../Transaction.ts"
 import { Quotas } from "../quotas/Quotas.ts"
 import { lockedOrganization } from "./lockedOrganization.ts"
 
-type Needed = AccountStore | ApiKeyStore | BranchRoleStore | ProjectStore | Quotas | Transaction
+type Needed = AccountStore | ApiKeyStore | BranchRoleStore | ProjectStore | Quotas | Transaction | WebhookStore
 
 /** How many keys and credentials of a member `holdings` shows. */
 const shownHoldings = 100
@@ -59,7 +60,7 @@ export class Organizations extends Context.Service<
       caller: AnyCaller,
       name: string
     ) => Effect.Effect<OrganizationView, NotFound | Refused | StorageError>
-    /** Deletes a team organization that has no projects, with its keys and invitations. */
+    /** Deletes a team organization that has no projects, with its keys, invitations and webhooks. */
     readonly remove: (caller: AnyCaller) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
     /** The usage of each quota by the credential's own organization. */
     readonly usage: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<QuotaUsage>, NotFound | StorageError>
@@ -93,6 +94,7 @@ export class Organizations extends Context.Service<
       const projects = yield* ProjectStore
       const quotas = yield* Quotas
       const roles = yield* BranchRoleStore
+      const webhooks = yield* WebhookStore
       const locked = lockedOrganization(accounts)
       const { emit, run } = yield* Transaction
 
@@ -164,6 +166,7 @@ export class Organizations extends Context.Service<
             yield* DateTime.now
           ))
             yield* emit(apiKeyRevoked(organization.id, id))
+          yield* webhooks.removeAll(organization.id)
           yield* accounts.removeOrganization(organization.id)
           yield* emit(organizationRevoked(organization.id))
           yield* actsIn(personalOrgId(caller.user.id))

@@ -35,7 +35,7 @@ export class MalformedEventType extends Data.TaggedError("MalformedEventType")<{
 export const reservedWords: ReadonlySet<string> = new Set([
   ...["operation", "project", "branch", "endpoint", "compute", "region", "timeline"],
   ...["organization", "membership", "invitation", "session", "api_key", "credential", "ip_allowlist", "quota"],
-  ...["audit", "billing", "internal", "resume", "overflow", "error", "narthex"]
+  ...["audit", "billing", "internal", "resume", "overflow", "error", "webhook", "narthex"]
 ])
 
 const form = /^[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+\.v[1-9][0-9]{0,3}$/

@@ -57,6 +57,7 @@ export type Kind =
   | "invitation"
   | "owner_invitation"
   | "own_invitation"
+  | "webhook"
   | "project"
   | "branch"
   | "endpoint"
@@ -105,6 +106,7 @@ export interface Row {
 export const text = () => `t${Math.random().toString(36).slice(2)}`.padEnd(24, "x")
 export const name = () => ({ name: text() })
 export const email = () => ({ email: `${text()}@example.com` })
+export const receiver = () => ({ url: `https://hooks.example.com/${text()}` })
 export const network = () => `10.${Math.floor(Math.random() * 256)}.${Math.floor(Math.random() * 256)}.0/24`
 export const authorization = () => ({
   redirect_uri: "http://127.0.0.1:43210/callback",

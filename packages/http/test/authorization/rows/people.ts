@@ -1,5 +1,5 @@
 /** Rows 2 to 16 of the matrix: sessions, keys, organizations. */
-import { authorization, email, name, type Row } from "./cells.ts"
+import { authorization, email, name, type Row, receiver } from "./cells.ts"
 
 export const people: ReadonlyArray<Row> = [
   {
@@ -171,6 +171,22 @@ export const people: ReadonlyArray<Row> = [
       { call: "ownInvitations.list" },
       { call: "ownInvitations.accept", kind: "own_invitation" },
       { call: "ownInvitations.decline", kind: "own_invitation", success: 204 }
+    ]
+  },
+  {
+    row: "13f",
+    says: "webhooks: list, read, make, change, delete, rotate the secret, test, replay, attempts",
+    cells: "401 401 a n 2 2 r r 2 i i c c",
+    calls: [
+      { call: "webhooks.list", kind: "organization" },
+      { call: "webhooks.create", kind: "organization", body: receiver, success: 201 },
+      { call: "webhooks.get", kind: "webhook" },
+      { call: "webhooks.update", kind: "webhook", body: receiver },
+      { call: "webhooks.delete", kind: "webhook", success: 204 },
+      { call: "webhooks.rotateSecret", kind: "webhook", success: 201 },
+      { call: "webhooks.test", kind: "webhook" },
+      { call: "webhooks.replay", kind: "webhook" },
+      { call: "webhooks.deliveries", kind: "webhook" }
     ]
   },
   {

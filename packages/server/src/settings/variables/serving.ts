@@ -187,6 +187,12 @@ export const listeners = {
     0,
     "How many reverse proxies stand in front of the API and the console: so many X-Forwarded-For entries are trusted, counted from the right."
   ),
+  webhook_networks: variable(
+    "NARTHEX_WEBHOOK_NETWORKS",
+    forms.list("networks", forms.network),
+    [],
+    "Networks that webhooks may lead to although they are not of the public internet, for receivers inside. Every organization can then send to them."
+  ),
   shutdown_grace: variable(
     "NARTHEX_SHUTDOWN_GRACE",
     forms.duration,
