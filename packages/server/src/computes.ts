@@ -84,10 +84,7 @@ export const layerComputes = (settings: Settings, region: RegionId, isRunner: bo
         Layer.effectDiscard(claimHome(settings.data_dir, region))
       )
     case "static":
-      return layerStaticComputes([
-        ...settings.static_computes,
-        ...settings.static_endpoints.map((address) => ({ address, admin_url: null, tls: null }))
-      ])
+      return layerStaticComputes(settings.static_computes)
     case "kubernetes":
       return settings.kubernetes === null ? layerElsewhere : layerKubernetes(settings.kubernetes)
     case "memory":

@@ -59,12 +59,6 @@ export const statements: ReadonlyArray<FaultsOfFile> = [
         why: "A refused change leaves the version as it is."
       },
       {
-        id: "pg-list-put-replaced",
-        find: "do update set label = excluded.label,",
-        put: "do update set label = ip_rule.label,",
-        why: "A rule replaces one with an equal network."
-      },
-      {
         id: "pg-list-remove-project",
         find: "where project_id = $1 and cidr = any($2)",
         put: "where $1 <> '' and cidr = any($2)",

@@ -12,7 +12,7 @@ import { Serving } from "./Serving.ts"
 
 const password = "visiting"
 
-/** Where the test's Postgres listens, as `NARTHEX_STATIC_ENDPOINTS` names a server. */
+/** Where the test's Postgres listens, as `NARTHEX_STATIC_COMPUTES` names a server. */
 const addressOf = (database: Redacted.Redacted<string>) => {
   const url = new URL(Redacted.value(database))
   const directory = url.searchParams.get("host")
@@ -46,7 +46,10 @@ export class StaticPlatform extends Context.Service<
         admin(`create role ${visitor} login password '${password}' in role ${provingGroup}`),
         () => admin(`drop role ${visitor}`)
       )
-      const computes = { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_ENDPOINTS: addressOf(database) }
+      const computes = {
+        NARTHEX_COMPUTE: "static",
+        NARTHEX_STATIC_COMPUTES: JSON.stringify([{ address: addressOf(database) }])
+      }
       const server = yield* Program.start("server", ["--roles", "api,runner"], { ...environment, ...computes })
       const url = server.address("api")
       const { token } = yield* signIn(url, issuer.idToken("ada@example.com"))

@@ -9,7 +9,6 @@ import type { OpenIdProvider } from "@narthex/http"
 import { Duration } from "effect"
 import { type Circumstances, modeOf, publicBecause } from "./mode.ts"
 import type { Reading } from "./readVariables.ts"
-import { leavesMachine } from "./staticServers.ts"
 import type { Values } from "./Variable.ts"
 import type { variables } from "./variables.ts"
 
@@ -93,31 +92,22 @@ const providerRules = (providers: ReadonlyArray<OpenIdProvider>) => {
 /** Longer than a lease, so that a runner that is only slow is not killed. */
 const shortestPatience = Duration.sum(defaultRunnerSettings.lease, Duration.seconds(10))
 
-const platformRules = (
-  { compute, compute_standby, regions, static_computes, static_endpoints }: Read,
-  given: ReadonlySet<string>
-) => [
+const platformRules = ({ compute, compute_standby, regions, static_computes }: Read, given: ReadonlySet<string>) => [
   ...when(
     compute_standby !== null && Duration.isLessThan(compute_standby, shortestPatience),
     `NARTHEX_COMPUTE_STANDBY must be at least ${Duration.format(shortestPatience)}.`
   ),
   ...repeated(regions).map((id) => `NARTHEX_REGIONS names "${id}" twice.`),
   ...when(
-    compute === "static" && !given.has("NARTHEX_STATIC_COMPUTES") && !given.has("NARTHEX_STATIC_ENDPOINTS"),
+    compute === "static" && !given.has("NARTHEX_STATIC_COMPUTES"),
     "NARTHEX_STATIC_COMPUTES must be given with NARTHEX_COMPUTE=static."
   ),
   ...when(
     compute === "kubernetes" && !given.has("NARTHEX_KUBERNETES"),
     "NARTHEX_KUBERNETES must be given with NARTHEX_COMPUTE=kubernetes."
   ),
-  ...static_endpoints
-    .filter(leavesMachine)
-    .map(
-      (address) =>
-        `NARTHEX_STATIC_ENDPOINTS names ${address}, which is not on this machine. List it in NARTHEX_STATIC_COMPUTES, with "tls".`
-    ),
-  ...repeated([...(static_computes ?? []).map(({ address }) => address), ...static_endpoints]).map(
-    (address) => `NARTHEX_STATIC_COMPUTES and NARTHEX_STATIC_ENDPOINTS name ${address} twice; each is one server.`
+  ...repeated((static_computes ?? []).map(({ address }) => address)).map(
+    (address) => `NARTHEX_STATIC_COMPUTES names ${address} twice; each is one server.`
   )
 ]
 

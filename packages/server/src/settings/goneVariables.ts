@@ -33,6 +33,7 @@ const unknown = "look-ups that find nothing are limited to 20 a second for each 
 
 /** By name. Each sentence stands after "NARTHEX_X is gone: ". */
 export const goneVariables: ReadonlyMap<string, string> = new Map([
+  ["NARTHEX_STATIC_ENDPOINTS", 'list each server in NARTHEX_STATIC_COMPUTES, as {"address"} without "admin_url".'],
   ["NARTHEX_COMPUTES_DEADLINE", deadline("start or stop a compute", computes)],
   ["NARTHEX_COMPUTES_PER_ORG", shared("COMPUTES")],
   ["NARTHEX_ROLES_DEADLINE", deadline("change the roles of a branch", roles)],

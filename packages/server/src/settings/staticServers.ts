@@ -12,8 +12,7 @@ export interface StaticServer {
 }
 
 /** Whether a connection to the address leaves this machine. */
-export const leavesMachine = (address: string): boolean =>
-  !/^(?:\/|localhost:|127(?:\.\d{1,3}){3}:|\[::1\]:)/.test(address)
+const leavesMachine = (address: string): boolean => !/^(?:\/|localhost:|127(?:\.\d{1,3}){3}:|\[::1\]:)/.test(address)
 
 /** The operator's servers. The database of an admin URL is the one that clients connect to. */
 export const staticComputes: Form<ReadonlyArray<StaticServer>> = {

@@ -75,10 +75,6 @@ describe("settings are refused", () => {
             : "NARTHEX_KUBERNETES must be a JSON object with the storage_class"
         ] as const
     ),
-    [
-      { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_ENDPOINTS: "db.example:5432" },
-      "NARTHEX_STATIC_ENDPOINTS names db.example:5432, which is not on this machine."
-    ],
     ...[
       '{"address":"db.example:5432"}',
       '{"address":"db.example:5432","tls":"maybe"}',

@@ -46,12 +46,6 @@ export const platform = {
     "none",
     'The Postgres servers of NARTHEX_COMPUTE=static: `[{"address","admin_url","tls"}]`. Proxies reach a server at `address` (host:port, or the absolute path of a socket); `admin_url` is its database `postgres` as a user that may create roles, and without it the server has roles of its own, which it checks itself. `tls` says how proxies reach it: `"verify"` with the authorities of the system, `{"ca": "<PEM>"}`, or `"none"`; another host needs the choice. Each is given to one branch, permanently.'
   ),
-  static_endpoints: variable(
-    "NARTHEX_STATIC_ENDPOINTS",
-    forms.list("host:port, or absolute paths of sockets", forms.computeAddress),
-    [],
-    "More servers of NARTHEX_COMPUTE=static on this machine, with roles of their own, which they check themselves: no credentials can be minted there."
-  ),
   kubernetes: optional(
     "NARTHEX_KUBERNETES",
     kubernetesOptions,
