@@ -10,6 +10,7 @@ import type { StoredWebhook } from "../../records/webhooks/Webhook.ts"
 import type { StorageError } from "../../StorageError.ts"
 import { makeDelivery, type Needs } from "./makeDelivery.ts"
 import { WebhookPolicy } from "./WebhookPolicy.ts"
+import { showAttempts } from "./webhookMetrics.ts"
 
 export class WebhookWorker extends Context.Service<
   WebhookWorker,
@@ -36,6 +37,7 @@ export class WebhookWorker extends Context.Service<
   /** Delivers as long as its scope lives. When it closes, attempts are interrupted, and their webhooks given back. */
   static readonly layerLoop: Layer.Layer<never, never, EventFeed | Needs> = Layer.effectDiscard(
     Effect.gen(function* () {
+      yield* showAttempts
       const { claim, deliver, wake } = yield* makeDelivery
       const { events } = yield* EventFeed
       const { per_org, places, poll } = yield* WebhookPolicy
