@@ -114,19 +114,6 @@ export const races: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/runner/RoleReconciler.ts",
-    tests: ["packages/core/test/runner/RoleReconciler.test.ts"],
-    faults: [
-      {
-        id: "credentials-one-pending",
-        find: "if ((yield* applying(ref.branch_id)) !== undefined) return false",
-        put: "",
-        why: "One unfinished operation is enough."
-      }
-    ]
-  },
-  {
-    area: "credentials",
     file: "packages/core/src/services/keys/ApiKeys.ts",
     tests: ["packages/core/test/keys/ApiKeys.test.ts", "packages/core/test/keys/newSecrets.test.ts"],
     faults: [
