@@ -77,6 +77,27 @@ export const runtime = (options: Chosen, image: Image) => ({
   postgresql: { parameters: parametersOf(majorOf(image)), pg_hba: access }
 })
 
+type Entries = Readonly<Record<string, unknown>>
+
+/** Entries as they are merged over former ones: `null` removes one that is there no more. */
+const over = (former: Entries = {}, next: Entries = {}): Entries => ({
+  ...Object.fromEntries(Object.keys(former).map((name) => [name, null])),
+  ...next
+})
+
+/** `runtime`, to be merged into the `spec` of a cluster. */
+export const runtimePatch = (options: Chosen, { postgresql, resources, ...image }: ClusterObject["spec"]) => {
+  const next = runtime(options, image)
+  return {
+    ...next,
+    resources: {
+      requests: over(resources?.requests, next.resources.requests),
+      limits: over(resources?.limits, next.resources.limits)
+    },
+    postgresql: { ...next.postgresql, parameters: over(postgresql?.parameters, next.postgresql.parameters) }
+  }
+}
+
 /** Where the data of a new cluster come from. */
 export type Origin =
   | { readonly is: "empty" }
