@@ -17,7 +17,7 @@ const started = Effect.fnUntraced(function* (branch_id: BranchId, ...roles: Read
   return yield* driver.start({ branch_id, endpoint_id: anEndpointId(), generation: 1, roles: list })
 })
 
-const branches = { parent: oneBranch(), child: oneBranch() }
+const branches = { parent: oneBranch("read_write"), child: oneBranch("read_write") }
 
 /** A branch that runs, with a writer. */
 const written = (which: keyof typeof branches) =>
