@@ -19,7 +19,7 @@ const podOf = (branch: BranchId) =>
 
 const isReady = (pod: Fields) => conditionOf(pod, "Ready")["status"] === "True"
 
-describe("addresses of computes on Kubernetes", { tags: ["openssl"] }, () =>
+describe("addresses of computes on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes(), { excludeTestServices: true })((it) => {
     it.effect("an address that another pod has got leads nowhere", () =>
       Effect.gen(function* () {

@@ -54,7 +54,7 @@ const clustersOf = (branch: BranchId) =>
       .filter((name) => name.startsWith(`${branch}-`))
   )
 
-describe("fences of computes on Kubernetes", { tags: ["openssl"] }, () =>
+describe("fences of computes on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes(), { excludeTestServices: true })((it) => {
     it.effect("a stop that was overtaken before its change leaves the compute running", () =>
       Effect.gen(function* () {

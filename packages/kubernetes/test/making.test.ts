@@ -34,7 +34,7 @@ const failedIn = Effect.fnUntraced(function* (phase: string) {
   return yield* Effect.flip(yield* Fiber.join(making))
 })
 
-describe("branches that are being made on Kubernetes", { tags: ["openssl"] }, () =>
+describe("branches that are being made on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes(), { excludeTestServices: true })((it) => {
     it.effect("a cluster that its operator gives up fails for good, and one without disk space waits for it", () =>
       Effect.gen(function* () {
