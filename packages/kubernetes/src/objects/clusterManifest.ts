@@ -5,7 +5,7 @@
  * and bootstrap belong to the data, and stay as they are.
  */
 
-import type { Chosen } from "./KubernetesOptions.ts"
+import { type Chosen, imageTag } from "./KubernetesOptions.ts"
 import { annotation, clusterName, label } from "./names.ts"
 import type { ClusterObject } from "./resources.ts"
 
@@ -50,7 +50,7 @@ const parametersOf = (major: number) => ({
 })
 
 /** The major version of an image, by its tag. */
-const majorOfImage = (image: string): number => Number(/:(\d{2})/.exec(image)?.[1] ?? 0)
+const majorOfImage = (image: string): number => Number(imageTag.exec(image)?.[1] ?? 0)
 
 type Image = Pick<ClusterObject["spec"], "imageCatalogRef" | "imageName">
 
