@@ -9,7 +9,7 @@
  * invisible.
  */
 import { spawnSync } from "node:child_process"
-import { accessSync, constants, existsSync, readdirSync } from "node:fs"
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { delimiter, join } from "node:path"
 import { canMakeCpuGroups } from "../support/cpuGroups.ts"
@@ -76,6 +76,13 @@ const hasPsycopg = () => spawnSync("/usr/bin/python3", ["-c", "import psycopg"],
 const scriptRuns = () =>
   spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true
 
+/** Whether servers can have port 5432 on addresses of their own: no server has it on all, and Linux has those addresses. */
+const hasPodAddresses = () =>
+  process.platform === "linux" &&
+  ["/proc/net/tcp", "/proc/net/tcp6"].every(
+    (file) => !existsSync(file) || !/^ *\d+: 0+:1538 \S+ 0A /m.test(readFileSync(file, "utf8"))
+  )
+
 /** Debian's program; `undefined`: none. npm's Postgres has none. */
 export const amcheckPath = (): string | undefined =>
   existsSync(systemServers)
@@ -114,6 +121,12 @@ export const requirements: ReadonlyArray<Requirement> = [
     how: "docs/operating/kubernetes.md says how to name one in NARTHEX_TEST_KUBERNETES",
     isMet: () => process.env["NARTHEX_TEST_KUBERNETES"] !== undefined,
     notInCi: true
+  },
+  {
+    name: "pod-addresses",
+    what: "port 5432 on every address of 127.0.0.0/8",
+    how: "On Linux, stop the server that listens on it at all addresses",
+    isMet: hasPodAddresses
   },
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),

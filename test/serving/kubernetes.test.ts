@@ -38,7 +38,7 @@ const settings = Effect.gen(function* () {
   return { environment: { ...environment, ...given }, options }
 })
 
-describe("a server with computes on Kubernetes", { tags: ["openssl"] }, () =>
+describe("a server with computes on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(Layer.merge(Serving.layer, KubernetesDouble.layer), { excludeTestServices: true })((it) => {
     it.effect("a server without the namespace and the classes ends before it has begun, with every reason", () =>
       Effect.gen(function* () {

@@ -18,7 +18,7 @@ const opened = Effect.gen(function* () {
   return { client, kubernetes, named }
 })
 
-describe("the client of the API", { tags: ["openssl"] }, () =>
+describe("the client of the API", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(KubernetesDouble.layer)((it) => {
     it.effect("a list of many pages has each object once, and begins again when its pages expire", () =>
       Effect.gen(function* () {

@@ -22,7 +22,7 @@ const server = Layer.effect(
   })
 )
 
-describe("roles of computes on Kubernetes", { tags: ["openssl"] }, () =>
+describe("roles of computes on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   runContract(
     vitest,
     computeRolesContract,

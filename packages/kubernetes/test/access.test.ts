@@ -30,7 +30,7 @@ const refusal = (kubeconfig: object) =>
 
 const base64 = (text: string) => Buffer.from(text).toString("base64")
 
-describe("access to an API server", { tags: ["openssl"] }, () =>
+describe("access to an API server", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(KubernetesDouble.layer, { excludeTestServices: true })((it) => {
     it.effect("a pod's token is read at each call, because it changes", () =>
       Effect.gen(function* () {

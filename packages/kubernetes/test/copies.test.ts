@@ -17,7 +17,7 @@ const started = Effect.fnUntraced(function* (branch_id: BranchId, ...roles: Read
   return yield* driver.start({ branch_id, endpoint_id: anEndpointId(), generation: 1, roles: list })
 })
 
-const branches = { parent: oneBranch(), child: oneBranch() }
+const branches = { parent: oneBranch("read_write"), child: oneBranch("read_write") }
 
 /** A branch that runs, with a writer. */
 const written = (which: keyof typeof branches) =>
@@ -47,7 +47,7 @@ const move = `WITH moved AS (INSERT INTO move (filler) VALUES (repeat('x', 500))
 const podOf = (branch: BranchId) =>
   Effect.map(KubernetesDouble, (kubernetes) => kubernetes.pods().find((pod) => nameIn(pod) === `${branch}-1-1`))
 
-describe("copies of branches on Kubernetes", { tags: ["openssl"] }, () =>
+describe("copies of branches on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes(), { excludeTestServices: true })((it) => {
     it.effect("a copy of a branch that is written to has every commit before it, none in part, and whole pages", () =>
       Effect.gen(function* () {

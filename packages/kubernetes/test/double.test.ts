@@ -24,7 +24,7 @@ const made = async ({ call }: Effect.Success<typeof world>, more: Fields = {}): 
   return body
 }
 
-describe("the double of Kubernetes", { tags: ["openssl"] }, () =>
+describe("the double of Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(KubernetesDouble.layer, { excludeTestServices: true })((it) => {
     it.effect("a call without a token, a path of no kind and a missing object are refused as by a server", () =>
       live(async ({ call, kubernetes }) => {

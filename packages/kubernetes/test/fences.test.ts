@@ -17,7 +17,7 @@ const claimed = <A, E, R>(call: Effect.Effect<A, E, R>) =>
   Effect.suspend(() => Effect.provideService(call, ComputeFence, fence++))
 
 /** A branch that runs, with one role. */
-const running = Effect.map(oneBranch(), ({ start, ...rest }) => ({ ...start, ...rest }))
+const running = Effect.map(oneBranch("read_write"), ({ start, ...rest }) => ({ ...start, ...rest }))
 
 /**
  * Stops a call at the request that `which` names, makes a later call, continues the first and returns its failure.
@@ -54,7 +54,7 @@ const clustersOf = (branch: BranchId) =>
       .filter((name) => name.startsWith(`${branch}-`))
   )
 
-describe("fences of computes on Kubernetes", { tags: ["openssl"] }, () =>
+describe("fences of computes on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes(), { excludeTestServices: true })((it) => {
     it.effect("a stop that was overtaken before its change leaves the compute running", () =>
       Effect.gen(function* () {

@@ -19,7 +19,7 @@ const homeOf = (branch: string) =>
       .map(namespaceIn)
   )
 
-describe("namespaces of computes on Kubernetes", { tags: ["openssl"] }, () =>
+describe("namespaces of computes on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes({ per_organization: true }), { excludeTestServices: true })((it) => {
     it.effect("each organization has a namespace of its own, which admits the platform alone", () =>
       Effect.gen(function* () {

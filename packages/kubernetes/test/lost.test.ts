@@ -23,7 +23,7 @@ const paused = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   )
 
-describe("lost computes on Kubernetes", { tags: ["openssl"] }, () =>
+describe("lost computes on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes())((it) => {
     it.effect(
       "a server that the operator has replaced ends within a minute, unless its endpoint is started again",

@@ -37,7 +37,7 @@ const disturbed = (disturb: (kubernetes: Kubernetes) => void) =>
     assert.strictEqual((yield* Fiber.join(starting)).generation, start.generation)
   })
 
-describe("outages of the API server", { tags: ["openssl"] }, () =>
+describe("outages of the API server", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes(), { excludeTestServices: true })((it) => {
     it.effect("a start goes on when its watches end, also where what they missed is not kept any more", () =>
       disturbed(({ api }) => {

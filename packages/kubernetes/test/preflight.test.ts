@@ -18,7 +18,7 @@ const refusal = (
     return built._tag === "Success" ? "" : String(built.failure)
   }).pipe(Effect.provide(Logger.layer([])))
 
-describe("the preflight of computes on Kubernetes", { tags: ["openssl"] }, () =>
+describe("the preflight of computes on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(KubernetesDouble.layer, { excludeTestServices: true })((it) => {
     it.effect("a cluster with the operator, snapshots and rights is accepted", () =>
       Effect.gen(function* () {

@@ -6,7 +6,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { doubledComputes, driverOn, mint, sessionAt } from "./support/doubledComputes.ts"
 import { KubernetesDouble } from "./support/KubernetesDouble.ts"
 
-describe("revocations on Kubernetes", { tags: ["openssl"] }, () =>
+describe("revocations on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes(), { excludeTestServices: true })((it) => {
     it.effect("a server on which a role cannot be revoked in time stops, and starts without the role", () =>
       Effect.gen(function* () {

@@ -77,7 +77,7 @@ const isAsLeft = Effect.fnUntraced(function* (
   )
 })
 
-describe("two runners of a branch on Kubernetes", { tags: ["openssl"] }, () =>
+describe("two runners of a branch on Kubernetes", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(KubernetesDouble.layer, { excludeTestServices: true })((it) => {
     it.effect("a branch is as the latest call of its operations left it, whatever a late runner asks for", () =>
       Effect.gen(function* () {

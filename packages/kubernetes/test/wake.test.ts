@@ -7,7 +7,7 @@ import { proxied } from "../../../test/kubernetes/support/proxied.ts"
 import { doubledComputes } from "./support/doubledComputes.ts"
 import { KubernetesDouble } from "./support/KubernetesDouble.ts"
 
-describe("a database on Kubernetes behind the proxy", { tags: ["openssl"] }, () =>
+describe("a database on Kubernetes behind the proxy", { tags: ["openssl", "pod-addresses"] }, () =>
   layer(doubledComputes(), { excludeTestServices: true })((it) => {
     it.effect("a connection wakes the suspended database, which has its data, and a deletion removes it", () =>
       Effect.gen(function* () {

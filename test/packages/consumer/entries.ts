@@ -8,6 +8,8 @@ import * as contracts from "@narthex/core/testing"
 import * as providers from "@narthex/dev-providers"
 import * as http from "@narthex/http"
 import * as web from "@narthex/http/web"
+import * as kubernetes from "@narthex/kubernetes"
+import * as kubernetesOptions from "@narthex/kubernetes/options"
 import * as localPostgres from "@narthex/local-postgres"
 import * as postgres from "@narthex/postgres"
 import * as proxy from "@narthex/proxy"
@@ -24,6 +26,8 @@ export const entries: ReadonlyArray<object> = [
   providers,
   http,
   web,
+  kubernetes,
+  kubernetesOptions,
   localPostgres,
   postgres,
   proxy,

@@ -64,7 +64,7 @@ const make = Effect.fn("KubernetesComputeDriver.make")(function* ({
 
   const computes = runningComputes(client, objects, roles)
   const { createBranch, deleteBranch, resetBranch } = branchData({ client, options, objects, changes, roles, homes })
-  const { start, stop, sweep } = endpoints({ options, limits, objects, changes, roles, computes })
+  const { start, stop, sweep } = endpoints({ options, objects, changes, roles, computes })
 
   const applyRoles = Effect.fn("KubernetesComputeDriver.applyRoles")(function* (
     branch: BranchId,

@@ -92,11 +92,10 @@ export const branchData = ({ changes, client, homes, objects, options, roles }: 
   ) {
     yield* nameable(branch)
     const present = yield* objects.clustersOf(branch)
-    const current = currentOf(present)
-    if (current !== undefined) return yield* Effect.asVoid(change(current))
     const [begun] = present
     if (begun !== undefined) {
-      yield* finished(yield* change(begun))
+      const current = yield* change(currentOf(present) ?? begun)
+      if (!isReady(current)) yield* finished(current)
       return yield* objects.removeSnapshots(branch)
     }
     const fence = (yield* ComputeFence) ?? 0

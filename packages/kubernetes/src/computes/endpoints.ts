@@ -4,7 +4,7 @@
  */
 import type { ComputeStart, EndpointId } from "@narthex/core"
 import { Effect } from "effect"
-import { runtime } from "../objects/clusterManifest.ts"
+import { runtimePatch } from "../objects/clusterManifest.ts"
 import { entriesOf, isHibernating, type LivePod } from "../objects/clusterState.ts"
 import type { Chosen } from "../objects/KubernetesOptions.ts"
 import { annotation, endpointLabel, entryText, isNameable, label, readEntry } from "../objects/names.ts"
@@ -13,20 +13,18 @@ import type { BranchObjects } from "./BranchObjects.ts"
 import { currentData, nameable } from "./branchData.ts"
 import type { BranchRoles } from "./branchRoles.ts"
 import type { ClusterChanges } from "./ClusterChanges.ts"
-import type { ComputeLimits } from "./ComputeLimits.ts"
-import { refused, within } from "./failures.ts"
+import { refused } from "./failures.ts"
 import type { RunningComputes } from "./runningComputes.ts"
 
 interface Means {
   readonly options: Chosen
-  readonly limits: ComputeLimits
   readonly objects: BranchObjects
   readonly changes: ClusterChanges
   readonly roles: BranchRoles
   readonly computes: RunningComputes
 }
 
-export const endpoints = ({ changes, computes, limits, objects, options, roles }: Means) => {
+export const endpoints = ({ changes, computes, objects, options, roles }: Means) => {
   const { change } = changes
 
   /** Whether an endpoint needs the server. An endpoint of a pod that has ended has lost its compute. */
@@ -63,18 +61,15 @@ export const endpoints = ({ changes, computes, limits, objects, options, roles }
    * The pod of a cluster that is to run, once its server has the roles. The operator may still end a pod that it has begun
    * to end when the cluster was to hibernate; then the next pod counts.
    */
-  const settled = (cluster: ClusterObject, list: ComputeStart["roles"]) => {
-    const pod = Effect.gen(function* () {
-      while (true) {
-        const found = yield* objects.podStarted(cluster)
-        const applied = Effect.raceFirst(roles.atStart(cluster, found, list), objects.podEnded(cluster, found))
-        const tried = yield* Effect.result(applied)
-        if ((yield* objects.podNow(cluster))?.uid !== found.uid) continue
-        return tried._tag === "Success" ? found : yield* tried.failure
-      }
-    })
-    return within(pod, limits.started_within, "The database server has not started yet.")
-  }
+  const settled = Effect.fnUntraced(function* (cluster: ClusterObject, list: ComputeStart["roles"]) {
+    while (true) {
+      const found = yield* objects.podStarted(cluster)
+      const applied = Effect.raceFirst(roles.atStart(cluster, found, list), objects.podEnded(cluster, found))
+      const tried = yield* Effect.result(applied)
+      if ((yield* objects.podNow(cluster))?.uid !== found.uid) continue
+      return tried._tag === "Success" ? found : yield* tried.failure
+    }
+  })
 
   /** Labels without the endpoints that have lost their computes. */
   const withoutLost = (now: ClusterObject, pod: LivePod | undefined) =>
@@ -112,7 +107,7 @@ export const endpoints = ({ changes, computes, limits, objects, options, roles }
         labels: { [label.running]: "true", ...(keeps ? {} : { [own]: entryText({ is: "starting", generation }) }) },
         annotations: { [annotation.hibernation]: "off" },
         // The operator would restart a server that runs.
-        ...(isHibernating(now) ? { spec: runtime(options, now.spec) } : {})
+        ...(isHibernating(now) ? { spec: runtimePatch(options, now.spec) } : {})
       }
     })
     if (isLater(starting)) {

@@ -6,6 +6,9 @@ const Quantities = Schema.Record(Schema.String, Schema.String)
 const Name = Schema.String.check(Schema.isPattern(/^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$/))
 const Cidr = Schema.String.check(Schema.isPattern(/^[0-9a-fA-F.:]+\/\d{1,3}$/))
 
+/** The tag of an image, which begins with the major version, and its digest. */
+export const imageTag = /(?<!@sha256):(\d{2})[^/:@]*(?:@sha256:[0-9a-f]{64})?$/
+
 export const KubernetesOptions = Schema.Struct({
   /** The storage class of all data. Its volumes have to be copyable by snapshots of `snapshot_class`. */
   storage_class: Name,
@@ -19,7 +22,7 @@ export const KubernetesOptions = Schema.Struct({
   /** The size of the volume of a new branch. A copy has the size of its parent. */
   storage: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[1-9]\d*(Mi|Gi|Ti)$/))),
   /** The image of new branches. Its tag begins with the major version of Postgres. */
-  image: Schema.optionalKey(Schema.String.check(Schema.isPattern(/:\d{2}/))),
+  image: Schema.optionalKey(Schema.String.check(Schema.isPattern(imageTag))),
   /** A catalog of images in place of `image`. */
   catalog: Schema.optionalKey(
     Schema.Struct({

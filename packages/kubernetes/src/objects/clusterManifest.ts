@@ -5,7 +5,7 @@
  * and bootstrap belong to the data, and stay as they are.
  */
 
-import type { Chosen } from "./KubernetesOptions.ts"
+import { type Chosen, imageTag } from "./KubernetesOptions.ts"
 import { annotation, clusterName, label } from "./names.ts"
 import type { ClusterObject } from "./resources.ts"
 
@@ -50,7 +50,7 @@ const parametersOf = (major: number) => ({
 })
 
 /** The major version of an image, by its tag. */
-const majorOfImage = (image: string): number => Number(/:(\d{2})/.exec(image)?.[1] ?? 0)
+const majorOfImage = (image: string): number => Number(imageTag.exec(image)?.[1] ?? 0)
 
 type Image = Pick<ClusterObject["spec"], "imageCatalogRef" | "imageName">
 
@@ -76,6 +76,27 @@ export const runtime = (options: Chosen, image: Image) => ({
   resources: options.resources,
   postgresql: { parameters: parametersOf(majorOf(image)), pg_hba: access }
 })
+
+type Entries = Readonly<Record<string, unknown>>
+
+/** Entries as they are merged over former ones: `null` removes one that is there no more. */
+const over = (former: Entries = {}, next: Entries = {}): Entries => ({
+  ...Object.fromEntries(Object.keys(former).map((name) => [name, null])),
+  ...next
+})
+
+/** `runtime`, to be merged into the `spec` of a cluster. */
+export const runtimePatch = (options: Chosen, { postgresql, resources, ...image }: ClusterObject["spec"]) => {
+  const next = runtime(options, image)
+  return {
+    ...next,
+    resources: {
+      requests: over(resources?.requests, next.resources.requests),
+      limits: over(resources?.limits, next.resources.limits)
+    },
+    postgresql: { ...next.postgresql, parameters: over(postgresql?.parameters, next.postgresql.parameters) }
+  }
+}
 
 /** Where the data of a new cluster come from. */
 export type Origin =

@@ -35,6 +35,7 @@ export const entriesOf = ({ metadata }: ClusterObject): ReadonlyArray<readonly [
 export const claimOf = ({ metadata, status }: ClusterObject): string =>
   status?.currentPrimary ?? status?.healthyPVC?.[0] ?? status?.danglingPVC?.[0] ?? `${metadata.name}-1`
 
+const healthy = "Cluster in healthy state"
 /** Phases in which CloudNativePG does not go on by itself. */
 const hopeless = ["unrecoverable", "Invalid cluster definition", "incomplete or invalid image catalog"]
 const crowded = ["Not enough disk space"]
@@ -47,7 +48,7 @@ export type Made =
 /** Whether the first data of a cluster are complete; `undefined`: not yet. */
 export const madeOf = ({ status }: ClusterObject): Made | undefined => {
   const initialized = status?.conditions?.find(({ type }) => type === "Initialized")
-  if (initialized?.status === "True") return { is: "made" }
+  if (initialized?.status === "True" || status?.phase === healthy) return { is: "made" }
   const phase = [status?.phase, status?.phaseReason].filter((it) => it !== undefined && it !== "").join(": ")
   if (hopeless.some((text) => phase.includes(text))) return { is: "stuck", forever: true, phase }
   return crowded.some((text) => phase.includes(text)) ? { is: "stuck", forever: false, phase } : undefined

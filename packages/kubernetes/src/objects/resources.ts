@@ -5,6 +5,8 @@ import { type Kept, Metadata, type Resource } from "../api/Resource.ts"
 const optional = Schema.optionalKey
 const text = optional(Schema.String)
 const texts = optional(Schema.Array(Schema.String))
+/** Quantities are texts or numbers. */
+const entries = optional(Schema.Record(Schema.String, Schema.Unknown))
 
 const Condition = Schema.Struct({ type: Schema.String, status: Schema.String, reason: text, message: text })
 const conditions = optional(Schema.Array(Condition))
@@ -22,7 +24,9 @@ export const ClusterObject = Schema.Struct({
   spec: Schema.Struct({
     imageName: text,
     imageCatalogRef: optional(catalogReference),
-    storage: optional(Schema.Struct({ size: text }))
+    storage: optional(Schema.Struct({ size: text })),
+    resources: optional(Schema.Struct({ requests: entries, limits: entries })),
+    postgresql: optional(Schema.Struct({ parameters: entries }))
   }),
   status: optional(
     Schema.Struct({

@@ -87,11 +87,9 @@ export class Kubernetes {
   static async start(): Promise<Kubernetes> {
     const authority = await makeAuthority("kubernetes")
     const names = ["IP:127.0.0.1", "DNS:localhost", "DNS:kubernetes.default.svc"]
-    const [volumes, addresses, server] = await Promise.all([
-      Volumes.open(),
-      PodAddresses.open(),
-      signServer(authority, "kube-apiserver", names)
-    ])
+    const server = await signServer(authority, "kube-apiserver", names)
+    const addresses = await PodAddresses.open()
+    const volumes = await Volumes.open()
     const made = new Kubernetes(volumes, addresses, authority, server)
     await made.api.listen()
     return made

@@ -23,6 +23,9 @@ export interface Credentials {
   readonly token: string
 }
 
+/** Milliseconds after which the server closes a connection that is not used. */
+const idle = 90_000
+
 const user = "system:serviceaccount:narthex:narthex-runner"
 
 export class ApiServer {
@@ -45,6 +48,7 @@ export class ApiServer {
         void this.#serve(request, response)
       }
     )
+    this.#server.keepAliveTimeout = idle
     this.#server.on("connection", (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once("close", () => this.#sockets.delete(socket))

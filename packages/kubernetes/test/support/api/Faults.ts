@@ -14,6 +14,8 @@ export interface Which {
   readonly name?: string
   /** The number of calls; 1 if it is left out. */
   readonly times?: number
+  /** How many matching calls come before; none if it is left out. */
+  readonly after?: number
 }
 
 /** A call that waits until the test lets it go on. */
@@ -25,6 +27,7 @@ export interface Paused {
 
 interface Fault {
   readonly which: Which
+  before: number
   left: number
   readonly moment: "before" | "after"
   readonly act: (call: Call) => Promise<Answer | "lost" | undefined>
@@ -38,7 +41,7 @@ export class Faults {
   readonly calls: Array<Call> = []
 
   #add(which: Which, moment: Fault["moment"], act: Fault["act"]): void {
-    this.#faults.push({ which, left: which.times ?? 1, moment, act })
+    this.#faults.push({ which, before: which.after ?? 0, left: which.times ?? 1, moment, act })
   }
 
   /** Answers the next calls by an error: 429 and 503 with `retryAfter` seconds, for example. */
@@ -86,6 +89,7 @@ export class Faults {
 
   async meet(moment: Fault["moment"], call: Call): Promise<Answer | "lost" | undefined> {
     for (const fault of this.#faults.filter((it) => it.moment === moment && matches(it, call))) {
+      if (fault.before-- > 0) continue
       fault.left--
       const answer = await fault.act(call)
       if (answer !== undefined) return answer

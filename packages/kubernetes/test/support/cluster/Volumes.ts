@@ -62,7 +62,7 @@ export class Volumes {
   }
 
   async remove(uid: string): Promise<void> {
-    await rm(this.pathOf(uid), { recursive: true, force: true })
+    await run("rm", ["-rf", this.pathOf(uid)])
   }
 
   async #copy(from: string, uid: string): Promise<void> {
