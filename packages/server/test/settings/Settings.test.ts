@@ -10,7 +10,8 @@ import {
   RetentionPolicy,
   RunnerPolicy,
   SessionPolicy,
-  WaitLimit
+  WaitLimit,
+  WebhookNetworks
 } from "@narthex/core"
 import { defaultRateLimits, RateLimits } from "@narthex/http"
 import { Context, Duration, Effect, Layer, Redacted, Result } from "effect"
@@ -130,6 +131,7 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(Context.get(references, QuotaPolicy), defaultQuotas)
       assert.deepStrictEqual(Context.get(references, RunnerPolicy), { ...RunnerPolicy.defaultValue(), region })
       assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
+      assert.deepStrictEqual(Context.get(references, WebhookNetworks), WebhookNetworks.defaultValue())
     })
   )
 })
@@ -151,6 +153,7 @@ describe("settings", () => {
         NARTHEX_PROXY_ORG_CONNECTIONS: "12",
         NARTHEX_PROXY_ENDPOINT_CONNECTIONS: "13",
         NARTHEX_PROXY_TRUSTED: "10.0.0.0/8, ::1",
+        NARTHEX_WEBHOOK_NETWORKS: "192.168.0.0/16, fd00::/8",
         NARTHEX_SIGN_IN_ALLOWLIST: "ada@example.com,@example.org",
         NARTHEX_REGIONS: "eu-west,us-east",
         NARTHEX_REGION: "us-east",
@@ -171,6 +174,7 @@ describe("settings", () => {
         endpoint_connections: 13
       })
       assert.deepStrictEqual(settings.proxy.trusted.map(String), ["10.0.0.0/8", "::1/128"])
+      assert.deepStrictEqual(settings.webhook_networks.map(String), ["192.168.0.0/16", "fd00::/8"])
       assert.deepStrictEqual(settings.access.sign_in_allowlist, ["ada@example.com", "@example.org"])
       assert.deepStrictEqual([settings.region, settings.regions], ["us-east", ["eu-west", "us-east"]])
       assert.strictEqual(Duration.toSeconds(settings.sessions.jwt_lifetime), 30)
