@@ -14,7 +14,8 @@ import {
   type QuotaName,
   QuotaPolicy,
   Quotas,
-  type SessionCaller
+  type SessionCaller,
+  Webhooks
 } from "@narthex/core"
 import { Effect } from "effect"
 import { patience, race, successes } from "./support/rounds.ts"
@@ -30,7 +31,8 @@ const limited = Effect.provideService(QuotaPolicy, {
   sandboxes: 6,
   running_computes: 5,
   invitations: 8,
-  organizations: 4
+  organizations: 4,
+  webhooks: 5
 })
 
 const heldOf = (owner: SessionCaller, quota: QuotaName) =>
@@ -70,6 +72,23 @@ layer(world, { excludeTestServices: true })("quotas under parallel calls", (it) 
           "projects",
           7,
           times((n) => projects.create(owner, { name: `p${n}`, region: null }))
+        )
+      }).pipe(limited),
+    patience
+  )
+
+  it.effect(
+    "50 simultaneous creations of webhooks make as many as the quota allows",
+    () =>
+      Effect.gen(function* () {
+        const owner = yield* signIn("webhooks@example.com")
+        const webhooks = yield* Webhooks
+        const hook = { url: "https://hooks.example.com/", label: "", types: [], project_id: null }
+        yield* raced(
+          owner,
+          "webhooks",
+          5,
+          times(() => webhooks.create(owner, hook))
         )
       }).pipe(limited),
     patience

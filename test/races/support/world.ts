@@ -14,6 +14,7 @@ import {
   IdentityProvider,
   KeyDigester,
   layerMemoryComputes,
+  layerSecretSealer,
   layerServices,
   type OrgId,
   ProviderView,
@@ -69,6 +70,7 @@ const storage = (url: Redacted.Redacted) =>
 
 const outside = Layer.mergeAll(
   Believer,
+  layerSecretSealer(Redacted.make(new Uint8Array(randomBytes(32)))),
   KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) }),
   Layer.succeed(References.MinimumLogLevel, "None")
 )

@@ -1,7 +1,7 @@
 /** Webhooks: list, create, the page of one with its attempts, change, test, replay, rotate, delete. */
 import { ChangeWebhook, CreateWebhook, parseOrgId, parseWebhookId, ReplayWebhook } from "@narthex/api"
 import { Effect, Redacted } from "effect"
-import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
+import { type ApiFailure, type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload } from "../api/payload.ts"
 import type { FieldError } from "../components/ErrorSummary.tsx"
@@ -151,7 +151,7 @@ const changing = (
   call: (
     visit: Visit,
     form: Form
-  ) => Effect.Effect<unknown, ApiRefused, Effect.Services<ReturnType<typeof webhookPage>>>
+  ) => Effect.Effect<unknown, ApiFailure, Effect.Services<ReturnType<typeof webhookPage>>>
 ) =>
   inOrganization((visit) =>
     Effect.gen(function* () {

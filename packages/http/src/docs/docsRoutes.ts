@@ -21,6 +21,7 @@ export const guideNames = [
   "pagination",
   "rate-limits",
   "events",
+  "webhooks",
   "allowlists",
   "ci",
   "agents"

@@ -245,6 +245,8 @@ for (const serving of everyServing)
         const { endpoint, id, main } = yield* project(who)
         const made = yield* key(who)
         const { body } = yield* who.call("GET", `/v1/projects/${id}/operations`)
+        const hook = { body: { url: "https://hooks.example.com/" } }
+        const hooked = yield* who.call("POST", `/v1/orgs/${who.org_id}/webhooks`, hook)
         const ids: Record<string, string> = {
           project_id: id,
           branch_id: main,
@@ -252,7 +254,8 @@ for (const serving of everyServing)
           org_id: who.org_id,
           user_id: who.user_id,
           operation_id: body.operations[0].id,
-          api_key_id: made.id
+          api_key_id: made.id,
+          webhook_id: hooked.body.webhook.id
         }
         for (const { path } of endpoints.filter(
           ({ method, path: it }) => method === "GET" && !it.includes("/proxy/")

@@ -27,7 +27,9 @@ import {
   QuotaStore,
   SessionId,
   SessionStore,
-  UserId
+  UserId,
+  WebhookId,
+  WebhookStore
 } from "@narthex/core"
 import { aClaim, at } from "@narthex/core/testing"
 import { Context, Effect, Layer } from "effect"
@@ -107,6 +109,12 @@ const fill = [
   `insert into narthex.audit_entry select 'a' || n, 'o' || n % 200, now(), 'project.created', 'done',
      '{"type": "operator", "id": null, "name": null, "user": null}', '[]',
      '{"location": null, "user_agent": null, "request_id": null}', '{}', 1 from generate_series(1, ${rows}) n`,
+  `insert into narthex.webhook
+   select 'w' || n, 'o' || n % 200, null, 'https://hooks.example.com', '', '[]', 'active', null, '', 0, '', null, null, now(),
+     '{"id": "u", "email": null}', now(), false, now() + n * interval '1 second', null, 0 from generate_series(1, ${rows}) n`,
+  `insert into narthex.webhook_delivery
+   select 'd' || n, 'w' || n % 200 + 1, '', '', 1, 'failed', null, null, '', now() + n * interval '1 second', 1
+   from generate_series(1, ${rows}) n`,
   "analyze"
 ]
 
@@ -175,6 +183,16 @@ const asks = Effect.gen(function* () {
   yield* audit.list(org, { action: "project.deleted", actor_id: user, target_id: project, outcome: "refused" }, page)
   yield* audit.list(null, {}, page)
   yield* audit.purge(at(0), 10)
+  const webhooks = yield* WebhookStore
+  const webhook = WebhookId.make("w7")
+  yield* webhooks.find(org, webhook)
+  yield* webhooks.lock(org, webhook)
+  yield* webhooks.list(org, page)
+  yield* webhooks.wake([org], at(0))
+  yield* webhooks.claim({ worker: "w", now: at(0), lease_until: at(60), except: [OrgId.make("o8")] })
+  yield* webhooks.deliveries(webhook, page)
+  yield* webhooks.purge(at(0), 10)
+  yield* webhooks.remove(org, webhook)
   yield* log.tail(rows - 10, 100)
   yield* log.headOf(eventOrg)
   yield* log.window(eventOrg, 100)

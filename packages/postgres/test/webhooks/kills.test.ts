@@ -177,8 +177,9 @@ layer(PostgresServer.layer, { excludeTestServices: true })("webhooks under kill 
           }
           note(`${rounds * moments.length} kills, ${emitted} events, ${[...got.values()].flat().length} messages`)
         }).pipe(
-          Effect.provide(PostgresStorage.layer.pipe(Layer.provideMerge(database))),
-          Effect.provide(layerSecretSealer(sealingKey))
+          Effect.provide(
+            Layer.merge(PostgresStorage.layer, layerSecretSealer(sealingKey)).pipe(Layer.provideMerge(database))
+          )
         )
       }).pipe(Effect.scoped),
     { timeout: rounds * 60_000 + 120_000 }

@@ -11,7 +11,8 @@ import {
   RunnerPolicy,
   SessionPolicy,
   SizeCatalog,
-  WaitLimit
+  WaitLimit,
+  WebhookNetworks
 } from "@narthex/core"
 import { smallSize } from "@narthex/core/testing"
 import { defaultRateLimits, RateLimits } from "@narthex/http"
@@ -132,6 +133,7 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(Context.get(references, QuotaPolicy), defaultQuotas)
       assert.deepStrictEqual(Context.get(references, RunnerPolicy), { ...RunnerPolicy.defaultValue(), region })
       assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
+      assert.deepStrictEqual(Context.get(references, WebhookNetworks), WebhookNetworks.defaultValue())
     })
   )
 })
@@ -153,6 +155,7 @@ describe("settings", () => {
         NARTHEX_PROXY_ORG_CONNECTIONS: "12",
         NARTHEX_PROXY_ENDPOINT_CONNECTIONS: "13",
         NARTHEX_PROXY_TRUSTED: "10.0.0.0/8, ::1",
+        NARTHEX_WEBHOOK_NETWORKS: "192.168.0.0/16, fd00::/8",
         NARTHEX_SIGN_IN_ALLOWLIST: "ada@example.com,@example.org",
         NARTHEX_REGIONS: "eu-west,us-east",
         NARTHEX_REGION: "us-east",
@@ -173,6 +176,7 @@ describe("settings", () => {
         endpoint_connections: 13
       })
       assert.deepStrictEqual(settings.proxy.trusted.map(String), ["10.0.0.0/8", "::1/128"])
+      assert.deepStrictEqual(settings.webhook_networks.map(String), ["192.168.0.0/16", "fd00::/8"])
       assert.deepStrictEqual(settings.access.sign_in_allowlist, ["ada@example.com", "@example.org"])
       assert.deepStrictEqual([settings.region, settings.regions], ["us-east", ["eu-west", "us-east"]])
       assert.strictEqual(Duration.toSeconds(settings.sessions.jwt_lifetime), 30)
