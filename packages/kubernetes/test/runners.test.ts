@@ -96,7 +96,7 @@ describe("two runners of a branch on Kubernetes", { tags: ["openssl", "pod-addre
         }
         const names = ["start", "start", "stop", "applyRoles", "reset"] as const
         const outcomes: Record<string, number> = {}
-        for (let round = 0; round < times(8, 150); round++) {
+        for (let round = 0; round < times(5, 150); round++) {
           const [latest, former] = Math.random() < 0.5 ? drivers : drivers.toReversed()
           if (latest === undefined || former === undefined) continue
           const late = pick(names, "stop")

@@ -19,12 +19,16 @@ export class PodAddresses {
   }
 
   static async open(): Promise<PodAddresses> {
+    let refusal = ""
     for (let attempt = 0; attempt < 50; attempt++) {
       const network = `127.${100 + Math.floor(Math.random() * 100)}.${Math.floor(Math.random() * 256)}`
       const held = await listening(`${network}.${holder}`)
-      if (held !== undefined) return new PodAddresses(network, held)
+      if (typeof held !== "string") return new PodAddresses(network, held)
+      refusal = held
     }
-    throw new Error("No network on loopback is free for pods.")
+    throw new Error(
+      `No network on loopback is free for pods. Does a server have port ${port} at all addresses? ${refusal}`
+    )
   }
 
   take(): string {
@@ -46,10 +50,11 @@ export class PodAddresses {
   }
 }
 
-const listening = (host: string): Promise<Server | undefined> => {
-  const { promise, resolve } = Promise.withResolvers<Server | undefined>()
+/** A listener on the port, or the code of the error. */
+const listening = (host: string): Promise<Server | string> => {
+  const { promise, resolve } = Promise.withResolvers<Server | string>()
   const server = createServer((socket) => void socket.destroy())
-  server.once("error", () => resolve(undefined))
+  server.once("error", (cause: NodeJS.ErrnoException) => resolve(cause.code ?? cause.message))
   server.listen(port, host, () => resolve(server))
   return promise
 }
