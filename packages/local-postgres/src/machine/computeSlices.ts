@@ -22,7 +22,6 @@ import type { EndpointSize } from "@narthex/core"
 import { Context, Effect } from "effect"
 import { LocalPostgresError } from "./LocalPostgresError.ts"
 import { limitGroups, memoryGroupOfVersion1 } from "./sliceLimits.ts"
-import { whyUndividable } from "./whyUndividable.ts"
 
 export interface Slices {
   /** The directory of the group `computes`. */
@@ -76,8 +75,6 @@ export const openSlices = (directory: string) =>
 const rounds = 20
 
 const divide = (directory: string): Slices => {
-  const why = whyUndividable(directory)
-  if (why !== undefined) throw new Error(why)
   const [platform, computes] = [join(directory, "platform"), join(directory, "computes")]
   if (![...pidsIn(directory), ...pidsIn(platform)].includes(process.pid))
     throw new Error(`this process is not in ${directory}: it has to be started in that control group`)

@@ -1,4 +1,4 @@
-/** The check of a control group before it is divided. */
+/** The look at a control group before a start, which `openSlices` then divides. */
 import { accessSync, constants, existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
