@@ -39,6 +39,7 @@ const path = `${listPath}/:webhook_id` as const
 const wrapped = Schema.Struct({ webhook: WebhookRecord })
 const withSecret = created(Schema.Struct({ webhook: WebhookRecord, secret: ShownSecret }))
 const manages = changes("admin", "manage_webhooks", "organization", { reach: "organization" })
+const managesOne = { ...manages, target: "webhook" } as const
 const locatedAt = "/v1/orgs/:org_id/webhooks/{webhook.id}"
 const answer = "The webhook."
 
@@ -73,10 +74,10 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       })
     ),
     HttpApiEndpoint.get("get", path, { params, success: wrapped }).annotateMerge(
-      endpointRules(manages, { summary: "Read a webhook", text: "Without its secret.", answer })
+      endpointRules(managesOne, { summary: "Read a webhook", text: "Without its secret.", answer })
     ),
     HttpApiEndpoint.patch("update", path, { params, payload: ChangeWebhook, success: wrapped }).annotateMerge(
-      endpointRules(manages, {
+      endpointRules(managesOne, {
         summary: "Change the URL, label or types of a webhook",
         act: "webhook.changed",
         text: "Members that are left out stay as they are. Another URL is tried at once.",
@@ -85,7 +86,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       })
     ),
     HttpApiEndpoint.delete("delete", path, { params, success: HttpApiSchema.NoContent }).annotateMerge(
-      endpointRules(manages, {
+      endpointRules(managesOne, {
         summary: "Delete a webhook",
         act: "webhook.deleted",
         text: "Nothing more is delivered. Its log of attempts is deleted, too.",
@@ -98,7 +99,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       success: withSecret,
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(manages, {
+      endpointRules(managesOne, {
         summary: "Give the webhook a new signing secret",
         act: "webhook.secret_rotated",
         text: "For `grace_seconds`, a day unless it says otherwise, deliveries have a signature of the former secret, too.",
@@ -109,7 +110,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       })
     ),
     HttpApiEndpoint.post("test", `${path}/test`, { params, success: wrapped, error: ConflictProblem }).annotateMerge(
-      endpointRules(manages, {
+      endpointRules(managesOne, {
         summary: "Deliver an event of the type webhook.test.v1",
         act: "webhook.tested",
         text: "The event takes its place behind those that wait, and reaches this webhook alone, whatever its types are. The attempts of the webhook say what the receiver answered. A paused webhook is refused with 409.",
@@ -122,7 +123,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       payload: optionalBody(ReplayWebhook, {}),
       success: wrapped
     }).annotateMerge(
-      endpointRules(manages, {
+      endpointRules(managesOne, {
         summary: "Go on at once, from where the webhook is or from another position",
         act: "webhook.replayed",
         text: "A paused webhook is active again. With `after`, the events behind that one are delivered, also those that were delivered before. If the log does not have all of them any more, the first delivery is `resume.gap.v1`.",
@@ -135,7 +136,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       query: pageQuery,
       success: Schema.Struct({ deliveries: Schema.Array(WebhookDeliveryRecord), pagination: Pagination })
     }).annotateMerge(
-      endpointRules(manages, {
+      endpointRules(managesOne, {
         summary: "List the attempts of a webhook",
         text: "The newest 200 attempts to deliver, for 7 days, with the status and the begin of each answer.",
         answer: "A page of attempts."

@@ -57,6 +57,7 @@ layer(memoryApi({ quotas }), { excludeTestServices: true })("quotas", (it) => {
         members: [1, 4],
         invitations: [0, 3],
         organizations: [0, 2],
+        webhooks: [0, 5],
         disk_bytes: [0, 1024 ** 3]
       })
       const reader = yield* key(who, { capability: "read" })

@@ -18,6 +18,7 @@ export type TargetKind =
   | "none"
   | "organization"
   | "member"
+  | "webhook"
   | "api_key"
   | "project"
   | "branch"

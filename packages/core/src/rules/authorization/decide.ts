@@ -28,6 +28,7 @@ export interface PathIds {
   readonly operation_id?: string
   readonly api_key_id?: string
   readonly user_id?: string
+  readonly webhook_id?: string
   readonly role?: string
 }
 

@@ -14,7 +14,7 @@
  * anything else by an id of the path.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, requestedId, UserId } from "../../Ids.ts"
+import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, requestedId, UserId, WebhookId } from "../../Ids.ts"
 import { NotFound, orNotFound, Refused } from "../../Refusals.ts"
 import { AccountStore } from "../../records/accounts/AccountStore.ts"
 import type { BranchScope, StoredApiKey } from "../../records/keys/ApiKey.ts"
@@ -29,6 +29,7 @@ import type { Endpoint } from "../../records/projects/Endpoint.ts"
 import { EndpointStore } from "../../records/projects/EndpointStore.ts"
 import type { Project } from "../../records/projects/Project.ts"
 import { ProjectStore } from "../../records/projects/ProjectStore.ts"
+import { WebhookStore } from "../../records/webhooks/WebhookStore.ts"
 import { requestSpan } from "../../requestSpan.ts"
 import { decide, decideTarget, type PathIds, type Refusal, sufficientScope } from "../../rules/authorization/decide.ts"
 import type { CredentialPolicy } from "../../rules/authorization/Policy.ts"
@@ -81,7 +82,14 @@ export class Authorization extends Context.Service<
   static readonly layer: Layer.Layer<
     Authorization,
     never,
-    AccountStore | ApiKeyStore | BranchRoleStore | BranchStore | EndpointStore | OperationStore | ProjectStore
+    | AccountStore
+    | ApiKeyStore
+    | BranchRoleStore
+    | BranchStore
+    | EndpointStore
+    | OperationStore
+    | ProjectStore
+    | WebhookStore
   > = Layer.effect(
     Authorization,
     Effect.gen(function* () {
@@ -92,6 +100,7 @@ export class Authorization extends Context.Service<
       const operations = yield* OperationStore
       const projects = yield* ProjectStore
       const roles = yield* BranchRoleStore
+      const webhooks = yield* WebhookStore
 
       const findOperation = (project: ProjectId, id: string | undefined) =>
         orNotFound(
@@ -122,10 +131,12 @@ export class Authorization extends Context.Service<
         ids: PathIds
       ): Effect.fn.Return<Found, NotFound | StorageError> {
         if (policy.target === "none") return {}
-        if (policy.target === "organization" || policy.target === "member") {
+        if (policy.target === "organization" || policy.target === "member" || policy.target === "webhook") {
           if (ids.org_id !== caller.org_id) return yield* new NotFound({})
           if (policy.target === "member")
             yield* orNotFound(accounts.findMembership(caller.org_id, requestedId(UserId, ids.user_id)))
+          if (policy.target === "webhook")
+            yield* orNotFound(webhooks.find(caller.org_id, requestedId(WebhookId, ids.webhook_id)))
           return {}
         }
         if (policy.target === "api_key") return yield* apiKey(caller, ids.api_key_id)
