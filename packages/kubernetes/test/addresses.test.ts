@@ -2,12 +2,14 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { type BranchId, ComputeDriver } from "@narthex/core"
 import { anEndpointId } from "@narthex/core/testing"
-import { Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer } from "effect"
+import { MovableClock } from "../../../test/events/support/MovableClock.ts"
 import { eventually } from "../../../test/harness/eventually.ts"
-import { type Fields, fieldsAt } from "./support/api/json.ts"
+import { type Fields, fieldsAt, withAt } from "./support/api/json.ts"
 import { nameIn, uidIn } from "./support/api/ObjectStore.ts"
-import { clusters, pods } from "./support/api/resources.ts"
-import { conditionOf } from "./support/cluster/Kubelet.ts"
+import { clusters, pods, secrets } from "./support/api/resources.ts"
+import { makeAuthority } from "./support/cluster/authority.ts"
+import { conditionOf, decoded } from "./support/cluster/Kubelet.ts"
 import { doubledComputes, driverOn, namespace, sessionAt } from "./support/doubledComputes.ts"
 import { KubernetesDouble } from "./support/KubernetesDouble.ts"
 import { oneBranch } from "./support/oneBranch.ts"
@@ -16,6 +18,12 @@ const running = oneBranch("read_write")
 
 const podOf = (branch: BranchId) =>
   Effect.map(KubernetesDouble, (kubernetes): Fields => kubernetes.store.read(pods, namespace, `${branch}-1-1`))
+
+const hourLater = Effect.sync(() => {
+  const clock = new MovableClock()
+  clock.stand(Date.now() + 3_600_000)
+  return clock
+})
 
 const isReady = (pod: Fields) => conditionOf(pod, "Ready")["status"] === "True"
 
@@ -32,6 +40,28 @@ describe("addresses of computes on Kubernetes", { tags: ["openssl", "pod-address
         assert.isTrue(yield* Effect.isFailure(former.open()))
         yield* next.driver.stop(next.start.endpoint_id)
       })
+    )
+
+    it.effect(
+      "an authority that was renewed reaches the records within an hour, and the former goes on until then",
+      () =>
+        Effect.gen(function* () {
+          const { store } = yield* KubernetesDouble
+          const { cluster, compute, driver, open, start } = yield* running
+          const authority = Effect.map(driver.running, (all) => all.find((it) => it.endpoint_id === start.endpoint_id))
+          const former = compute.reach?.tls?.ca
+          assert.strictEqual((yield* authority)?.reach?.tls?.ca, former)
+          const secret = store.read(secrets, namespace, `${cluster}-ca`)
+          const renewed = yield* Effect.promise(() => makeAuthority(cluster, decoded(secret, "ca.key")))
+          store.update(secrets, secret, (it) => withAt(it, ["data", "ca.crt"], btoa(renewed.cert)))
+          yield* open(compute)
+          const next = yield* Effect.provideService(authority, Clock.Clock, yield* hourLater)
+          assert.strictEqual(next?.reach?.tls?.ca, renewed.cert)
+          assert.notStrictEqual(renewed.cert, former)
+          yield* open(next)
+          const again = yield* driver.start({ ...start, generation: start.generation + 1 })
+          assert.deepStrictEqual(again.reach, next?.reach)
+        })
     )
 
     it.effect("a compute whose pod was replaced does not count as running until it is started again", () =>

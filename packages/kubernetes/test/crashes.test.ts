@@ -1,7 +1,7 @@
-/** A runner that ends in the middle of a call: another one carries it out (docs/design/kubernetes.md K2). */
+/** A runner that ends in the middle of a call: another one carries it out (docs/design/kubernetes.md K2, K26). */
 import { assert, describe, layer } from "@effect/vitest"
-import { type BranchId, ComputeDriver, type ComputeFailed, ComputeFence } from "@narthex/core"
-import { aBranchId, anEndpointId } from "@narthex/core/testing"
+import { type BranchId, ComputeDriver, type ComputeFailed, ComputeFence, type EndpointSize } from "@narthex/core"
+import { aBranchId, anEndpointId, largeSize } from "@narthex/core/testing"
 import { Context, Effect, Fiber, Layer, Option, Random } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { long } from "../../../test/harness/long.ts"
@@ -25,8 +25,8 @@ interface Crashed {
 const endpoint_id = anEndpointId()
 
 const methods = Effect.map(mint(), (role): ReadonlyArray<Crashed> => {
-  const start = (driver: Driver, branch_id: BranchId) =>
-    driver.start({ branch_id, endpoint_id, generation: 1, roles: [role.minted] })
+  const start = (driver: Driver, branch_id: BranchId, generation = 1, size: EndpointSize | null = null) =>
+    driver.start({ branch_id, endpoint_id, generation, roles: [role.minted], size })
   const create = (driver: Driver, branch: BranchId) => driver.createBranch(branch, Option.none())
   const started = (driver: Driver, branch: BranchId) => Effect.andThen(create(driver, branch), start(driver, branch))
   return [
@@ -37,7 +37,14 @@ const methods = Effect.map(mint(), (role): ReadonlyArray<Crashed> => {
       leaves: 1,
       runs: false
     },
-    { method: "start", prepare: create, call: start, leaves: 1, runs: true },
+    { method: "start", prepare: create, call: (driver, branch) => start(driver, branch), leaves: 1, runs: true },
+    {
+      method: "start of another size",
+      prepare: started,
+      call: (driver, branch) => start(driver, branch, 2, largeSize),
+      leaves: 1,
+      runs: true
+    },
     {
       method: "applyRoles",
       prepare: started,

@@ -7,7 +7,7 @@ const required = { storage_class: "fast", snapshot_class: "fast" }
 
 const parametersOf = (options: object) => {
   const origin = { is: "empty" } as const
-  const made = { namespace: "computes", branch: "br-1", data: 1, fence: 0, origin }
+  const made = { namespace: "computes", branch: "br-1", data: 1, fence: 0, origin, size: null }
   return clusterManifest(chosen({ ...required, ...options }), made).spec.postgresql.parameters
 }
 

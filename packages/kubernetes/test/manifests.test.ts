@@ -1,5 +1,6 @@
-/** Manifests fit the published schemas, whatever an operator chooses (docs/design/kubernetes.md K4, K20). */
+/** Manifests fit the published schemas, whatever an operator chooses (docs/design/kubernetes.md K4, K20, K26). */
 import { assert, describe, it } from "@effect/vitest"
+import { smallSize } from "@narthex/core/testing"
 import {
   bindingManifest,
   chosen,
@@ -55,7 +56,7 @@ describe("manifests of computes on Kubernetes", () => {
   for (const [of, options] of Object.entries(choices))
     it(`manifests with ${of} are accepted`, () => {
       const all = chosen(options)
-      const made = { namespace, branch, data: 12, fence: 3 }
+      const made = { namespace, branch, data: 12, fence: 3, size: smallSize }
       const manifests: ReadonlyArray<readonly [Resource, object]> = [
         [clusters, clusterManifest(all, { ...made, origin: { is: "empty" } })],
         [clusters, clusterManifest(all, { ...made, origin: { is: "copy", snapshot: `${branch}-12`, parent } })],
@@ -68,16 +69,34 @@ describe("manifests of computes on Kubernetes", () => {
       for (const [resource, manifest] of manifests) admission.check(resource, asJson(manifest), undefined)
     })
 
+  it("a size is written in the shortest form, in whole KiB, beside the other resources of the operator", () => {
+    const options = chosen({
+      ...required,
+      resources: { requests: { cpu: "9", "ephemeral-storage": "1Gi" }, limits: { memory: "9Gi" } }
+    })
+    const written = (cpus: number, memory_bytes: number) => {
+      const size = { name: "any", cpus, memory_bytes, disk_bytes: 1 }
+      const made = { namespace, branch, data: 1, fence: 0, origin: { is: "empty" }, size } as const
+      return clusterManifest(options, made).spec.resources
+    }
+    assert.deepStrictEqual(written(0.5, 1536 * 1024 ** 2), {
+      requests: { cpu: "500m", memory: "1536Mi", "ephemeral-storage": "1Gi" },
+      limits: { cpu: "500m", memory: "1536Mi" }
+    })
+    assert.deepInclude(written(2, 4 * 1024 ** 3), { limits: { cpu: "2", memory: "4Gi" } })
+    assert.deepInclude(written(0.25, 500_000_000), { limits: { cpu: "250m", memory: "488281Ki" } })
+  })
+
   it("a copy has the image and the size of its parent", () => {
     const origin = { is: "copy", snapshot: "s", parent } as const
-    const { spec } = clusterManifest(chosen(required), { namespace, branch, data: 1, fence: 0, origin })
+    const { spec } = clusterManifest(chosen(required), { namespace, branch, data: 1, fence: 0, origin, size: null })
     assert.deepInclude(spec, { imageName: "postgres:17" })
     assert.strictEqual(spec.storage.size, "20Gi")
   })
 
   it("sessions without TLS, of other databases and of the unused role are refused by the server", () => {
     const origin = { is: "empty" } as const
-    const { spec } = clusterManifest(chosen(required), { namespace, branch, data: 1, fence: 0, origin })
+    const { spec } = clusterManifest(chosen(required), { namespace, branch, data: 1, fence: 0, origin, size: null })
     const rules = spec.postgresql.pg_hba
     assert.strictEqual(rules.at(-1), "host all all all reject")
     assert.isTrue(rules.every((rule) => rule.startsWith("hostssl ") || rule.endsWith(" reject")))

@@ -18,7 +18,7 @@ import {
 } from "../objects/clusterState.ts"
 import type { Chosen } from "../objects/KubernetesOptions.ts"
 import { clusterLabel, endpointLabel, label } from "../objects/names.ts"
-import { type ClusterObject, clusters, pods, snapshots } from "../objects/resources.ts"
+import { type ClusterObject, clusters, type PodObject, pods, snapshots } from "../objects/resources.ts"
 import { compared } from "./ClusterChanges.ts"
 import type { ComputeLimits } from "./ComputeLimits.ts"
 import { busy, overtaken, refused, within } from "./failures.ts"
@@ -80,11 +80,9 @@ export const branchObjects = (client: ApiClient, options: Chosen, limits: Comput
       items.some((it) => it.metadata.uid === uid && liveOf(it) !== undefined) ? undefined : "ended"
     )
 
-  /** Waits until no pod of the cluster is left, or the cluster is to run again. */
-  const podsGone = (cluster: ClusterObject) => {
-    const gone = client.awaited(pods, podsOf(cluster), (items) =>
-      instancesOf(items).length === 0 ? "gone" : undefined
-    )
+  /** Waits until no such pod of the cluster is left, or the cluster is to run again. */
+  const podsGone = (cluster: ClusterObject, which: (pod: PodObject) => boolean = () => true) => {
+    const gone = client.awaited(pods, podsOf(cluster), (items) => (instancesOf(items).some(which) ? undefined : "gone"))
     const wanted = client.awaited(clusters, placeOf(cluster), ([now]) =>
       now === undefined || isHibernating(now) ? undefined : "wanted"
     )

@@ -5,7 +5,7 @@
  * recovers as after a crash. A branch that is reset gets another cluster, and its earlier one is removed once the new data
  * are complete.
  */
-import { type BranchId, ComputeFence } from "@narthex/core"
+import { type BranchId, ComputeFence, defaultSize, SizeCatalog } from "@narthex/core"
 import { Effect, Option } from "effect"
 import type { ApiClient } from "../api/ApiClient.ts"
 import { isAlreadyThere } from "../api/ApiFailure.ts"
@@ -50,7 +50,9 @@ export const branchData = ({ changes, client, homes, objects, options, roles }: 
     namespace: string,
     origin: Origin
   ) {
-    const manifest = clusterManifest(options, { namespace, branch, data, fence, origin })
+    // Most endpoints start with the default size, and the pod that makes the data can go on for them.
+    const size = defaultSize(yield* SizeCatalog)
+    const manifest = clusterManifest(options, { namespace, branch, data, fence, origin, size })
     return yield* client
       .create(clusters, namespace, manifest)
       .pipe(

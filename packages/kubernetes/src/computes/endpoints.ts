@@ -5,9 +5,10 @@
 import type { ComputeStart, EndpointId } from "@narthex/core"
 import { Effect } from "effect"
 import { runtimePatch } from "../objects/clusterManifest.ts"
-import { entriesOf, isHibernating, type LivePod } from "../objects/clusterState.ts"
+import { entriesOf, isHibernating, type LivePod, unschedulable } from "../objects/clusterState.ts"
 import type { Chosen } from "../objects/KubernetesOptions.ts"
 import { annotation, endpointLabel, entryText, isNameable, label, readEntry } from "../objects/names.ts"
+import { hasSize } from "../objects/podResources.ts"
 import type { ClusterObject } from "../objects/resources.ts"
 import type { BranchObjects } from "./BranchObjects.ts"
 import { currentData, nameable } from "./branchData.ts"
@@ -90,7 +91,7 @@ export const endpoints = ({ changes, computes, objects, options, roles }: Means)
     }))
 
   const start = Effect.fn("Endpoints.start")(function* (wanted: ComputeStart) {
-    const { branch_id, endpoint_id, generation } = wanted
+    const { branch_id, endpoint_id, generation, size = null } = wanted
     yield* nameable(endpoint_id)
     const current = yield* currentData(objects)(branch_id)
     const own = endpointLabel(endpoint_id)
@@ -99,15 +100,26 @@ export const endpoints = ({ changes, computes, objects, options, roles }: Means)
       const entry = entryOf(now)
       return entry.is !== "stopping" && entry.generation > generation
     }
-    const starting = yield* change(current, (now) => {
+    const runs = (now: ClusterObject) => {
       const entry = entryOf(now)
+      return entry.is === "running" && entry.generation === generation
+    }
+    if (size !== null && !hasSize(current.spec, size)) {
+      const isUsed = (now: ClusterObject) =>
+        isLater(now) || runs(now) || entriesOf(now).some(([it, { is }]) => it !== endpoint_id && is !== "stopping")
+      const ending = yield* change(current, (now) =>
+        isHibernating(now) || isUsed(now) ? undefined : { annotations: asleep }
+      )
+      // The operator replaces a pod that no node takes, and later one that runs.
+      if (isHibernating(ending)) yield* objects.podsGone(ending, (pod) => unschedulable(pod) === undefined)
+    }
+    const starting = yield* change(current, (now) => {
       if (isLater(now)) return undefined
-      const keeps = entry.is === "running" && entry.generation === generation
       return {
-        labels: { [label.running]: "true", ...(keeps ? {} : { [own]: entryText({ is: "starting", generation }) }) },
+        labels: { [label.running]: "true", ...(runs(now) ? {} : { [own]: entryText({ is: "starting", generation }) }) },
         annotations: { [annotation.hibernation]: "off" },
         // The operator would restart a server that runs.
-        ...(isHibernating(now) ? { spec: runtimePatch(options, now.spec) } : {})
+        ...(isHibernating(now) ? { spec: runtimePatch(options, now.spec, size) } : {})
       }
     })
     if (isLater(starting)) {
@@ -117,7 +129,7 @@ export const endpoints = ({ changes, computes, objects, options, roles }: Means)
       const pod = yield* settled(starting, wanted.roles)
       const entry = entryText({ is: "running", generation, pod: pod.uid })
       yield* change(starting, (now) => ({ labels: { ...withoutLost(now, pod), [own]: entry } }))
-      return yield* computes.computeOf(starting, pod, { endpoint_id, branch_id, generation })
+      return yield* computes.started(starting, pod, { endpoint_id, branch_id, generation })
     })
     return yield* Effect.tapError(run, () => Effect.ignore(takenBack(starting, endpoint_id)))
   })

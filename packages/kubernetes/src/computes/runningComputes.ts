@@ -42,6 +42,13 @@ export const runningComputes = (client: ApiClient, objects: BranchObjects, roles
     return compute
   })
 
+  /** A compute that has just started, with the authority that its cluster has now. */
+  const started = (...[cluster, pod, which]: Parameters<typeof computeOf>) =>
+    Effect.suspend(() => {
+      authorities.delete(cluster.metadata.uid)
+      return computeOf(cluster, pod, which)
+    })
+
   /** Every cluster with endpoints, and its pod. */
   const inUse = Effect.gen(function* () {
     const clusters = yield* objects.inUse
@@ -89,7 +96,7 @@ export const runningComputes = (client: ApiClient, objects: BranchObjects, roles
   /** The sizes of the branches that run. For the others, and those that cannot be measured, their last size applies. */
   const diskUsage = Effect.map(onEach(bytesOf), (found) => found.flat())
 
-  return { computeOf, diskUsage, inUse, running }
+  return { diskUsage, inUse, running, started }
 }
 
 export type RunningComputes = ReturnType<typeof runningComputes>

@@ -4,9 +4,10 @@
  * `runtime` are the members that every start writes again, so that a change of them here reaches all branches. Image, storage
  * and bootstrap belong to the data, and stay as they are.
  */
-
+import type { EndpointSize } from "@narthex/core"
 import { type Chosen, imageTag } from "./KubernetesOptions.ts"
 import { annotation, clusterName, label } from "./names.ts"
+import { resourcesOf } from "./podResources.ts"
 import type { ClusterObject } from "./resources.ts"
 
 /** The database and role that CloudNativePG makes for an application. Nobody logs in as the role. */
@@ -60,7 +61,7 @@ const imageOf = ({ catalog, image }: Chosen): Image =>
   catalog === undefined ? { imageName: image } : { imageCatalogRef: { apiGroup: "postgresql.cnpg.io", ...catalog } }
 
 /** The members of `spec` that a start writes. A second is the shortest period of a probe; the defaults cost ten each. */
-export const runtime = (options: Chosen, image: Image) => ({
+export const runtime = (options: Chosen, image: Image, size: EndpointSize | null) => ({
   instances: 1,
   enableSuperuserAccess: true,
   // A node with single instances could never be drained.
@@ -73,7 +74,7 @@ export const runtime = (options: Chosen, image: Image) => ({
   },
   managed: { services: { disabledDefaultServices: ["r", "ro"] } },
   monitoring: { disableDefaultQueries: true },
-  resources: options.resources,
+  resources: resourcesOf(options, size),
   postgresql: { parameters: parametersOf(majorOf(image)), pg_hba: access }
 })
 
@@ -86,8 +87,12 @@ const over = (former: Entries = {}, next: Entries = {}): Entries => ({
 })
 
 /** `runtime`, to be merged into the `spec` of a cluster. */
-export const runtimePatch = (options: Chosen, { postgresql, resources, ...image }: ClusterObject["spec"]) => {
-  const next = runtime(options, image)
+export const runtimePatch = (
+  options: Chosen,
+  { postgresql, resources, ...image }: ClusterObject["spec"],
+  size: EndpointSize | null
+) => {
+  const next = runtime(options, image, size)
   return {
     ...next,
     resources: {
@@ -141,10 +146,11 @@ export interface NewCluster {
   readonly data: number
   readonly fence: number
   readonly origin: Origin
+  readonly size: EndpointSize | null
 }
 
 /** A cluster that is made, and hibernates as soon as it can. */
-export const clusterManifest = (options: Chosen, { branch, data, fence, namespace, origin }: NewCluster) => {
+export const clusterManifest = (options: Chosen, { branch, data, fence, namespace, origin, size }: NewCluster) => {
   const { imageCatalogRef, imageName, storage }: ClusterObject["spec"] =
     origin.is === "copy" ? origin.parent.spec : imageOf(options)
   const image = { ...(imageName === undefined ? {} : { imageName }), ...(imageCatalogRef ? { imageCatalogRef } : {}) }
@@ -159,7 +165,7 @@ export const clusterManifest = (options: Chosen, { branch, data, fence, namespac
     },
     spec: {
       ...image,
-      ...runtime(options, image),
+      ...runtime(options, image, size),
       inheritedMetadata: { labels: ownLabels(options, branch) },
       storage: { size: storage?.size ?? options.storage, storageClass: options.storage_class },
       bootstrap: bootstrapOf(origin, majorOf(image))

@@ -37,6 +37,10 @@ const rolloutOf = (cluster: Fields): string => {
   return JSON.stringify([imageCatalogRef, imageName, fieldsAt(postgresql, "parameters"), probes, resources])
 }
 
+/** A pod that starts is left alone. */
+const canRollOut = (pod: Fields): boolean =>
+  conditionOf(pod, "Ready")["status"] === "True" || conditionOf(pod, "PodScheduled")["status"] === "False"
+
 /** Bytes of a quantity such as `1Gi`. */
 const bytesOf = (quantity: string): number => {
   const [, number = "0", unit = ""] = /^(\d+)(Ki|Mi|Gi|Ti)?$/.exec(quantity) ?? []
@@ -93,7 +97,7 @@ export class Operator {
     const waiting = asked === "on" ? { status: "False", reason: "WaitingForHealthy" } : undefined
     this.#condition(cluster, hibernation, waiting)
     if (pod === undefined) this.#startPod(cluster)
-    else if (textAt(pod, ...rolledOut) !== rolloutOf(cluster)) this.#store.delete(pods, pod)
+    else if (textAt(pod, ...rolledOut) !== rolloutOf(cluster) && canRollOut(pod)) this.#store.delete(pods, pod)
     else if (!isDeleting(pod) && conditionOf(pod, "Ready")["status"] === "True") this.#setHealthy(cluster)
     else this.#phase(cluster, "Waiting for the instances to become active")
   }
@@ -186,7 +190,10 @@ export class Operator {
     const roles = { "cnpg.io/instanceName": name, "cnpg.io/instanceRole": "primary", "cnpg.io/podRole": "instance" }
     this.#make(pods, cluster, "-1", {
       metadata: { labels: { ...inherited, ...roles }, annotations: { [specOfPod]: rolloutOf(cluster) } },
-      spec: { volumes: [{ name: "pgdata", persistentVolumeClaim: { claimName: name } }] },
+      spec: {
+        containers: [{ name: "postgres", resources: fieldsAt(cluster, "spec", "resources") }],
+        volumes: [{ name: "pgdata", persistentVolumeClaim: { claimName: name } }]
+      },
       status: { phase: "Pending" }
     })
     this.#store.update(clusters, cluster, (it) => {

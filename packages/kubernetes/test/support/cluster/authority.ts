@@ -15,7 +15,8 @@ export interface KeyPair {
 
 const elliptic = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
 
-const made = async (options: ReadonlyArray<string>, by?: KeyPair): Promise<KeyPair> => {
+/** A certificate for a new key, or for `key`. */
+const made = async (options: ReadonlyArray<string>, by?: KeyPair, key?: string): Promise<KeyPair> => {
   const directory = await mkdtemp(join(tmpdir(), "narthex-cert-"))
   const file = (name: string) => join(directory, name)
   try {
@@ -24,10 +25,10 @@ const made = async (options: ReadonlyArray<string>, by?: KeyPair): Promise<KeyPa
       await writeFile(file("ca.key"), by.key)
     }
     const signed = by === undefined ? [] : ["-CA", file("ca.crt"), "-CAkey", file("ca.key")]
-    const out = ["-keyout", file("key"), "-out", file("cert"), "-days", "2"]
-    await run("openssl", ["req", "-x509", ...elliptic, ...out, ...signed, ...options])
-    const [cert, key] = await Promise.all([readFile(file("cert"), "utf8"), readFile(file("key"), "utf8")])
-    return { cert, key }
+    if (key !== undefined) await writeFile(file("key"), key)
+    const keys = key === undefined ? [...elliptic, "-keyout", file("key")] : ["-key", file("key")]
+    await run("openssl", ["req", "-x509", ...keys, "-out", file("cert"), "-days", "2", ...signed, ...options])
+    return { cert: await readFile(file("cert"), "utf8"), key: await readFile(file("key"), "utf8") }
   } finally {
     await rm(directory, { recursive: true, force: true })
   }
@@ -35,8 +36,13 @@ const made = async (options: ReadonlyArray<string>, by?: KeyPair): Promise<KeyPa
 
 const extensions = (...texts: ReadonlyArray<string>) => texts.flatMap((text) => ["-addext", text])
 
-export const makeAuthority = (name: string): Promise<KeyPair> =>
-  made(["-subj", `/OU=double/CN=${name}`, ...extensions("keyUsage=critical,keyCertSign,digitalSignature")])
+/** `key`: that of the authority which this one renews. */
+export const makeAuthority = (name: string, key?: string): Promise<KeyPair> =>
+  made(
+    ["-subj", `/OU=double/CN=${name}`, ...extensions("keyUsage=critical,keyCertSign,digitalSignature")],
+    undefined,
+    key
+  )
 
 /** A certificate of a server. `names`: as OpenSSL writes alternative names, `DNS:db`. */
 export const signServer = (authority: KeyPair, name: string, names: ReadonlyArray<string>): Promise<KeyPair> =>
