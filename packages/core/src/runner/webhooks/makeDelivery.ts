@@ -81,11 +81,15 @@ export const makeDelivery = Effect.gen(function* () {
     const { id, previous_secret, previous_secret_expires_at, secret } = webhook
     const now = yield* DateTime.now
     const formerCounts = previous_secret_expires_at !== null && DateTime.isLessThan(now, previous_secret_expires_at)
-    const sealed = previous_secret !== null && formerCounts ? [secret, previous_secret] : [secret]
-    return yield* Effect.mapError(
-      Effect.forEach(sealed, (text) => sealer.open(text, id)),
+    const opened = (sealed: string) => sealer.open(sealed, id)
+    const present = yield* Effect.mapError(
+      opened(secret),
       () => new WebhookUnreached({ reason: "The signing secret cannot be read. Rotate it." })
     )
+    // The former secret may be the unreadable one that the rotation has replaced.
+    const former =
+      previous_secret !== null && formerCounts ? yield* Effect.option(opened(previous_secret)) : Option.none()
+    return [present, ...Option.toArray(former)]
   })
 
   /** Posts the message. An adapter that dies counts as no answer. */
