@@ -174,7 +174,8 @@ export const makeDelivery = Effect.gen(function* () {
       Effect.fnUntraced(function* (row) {
         yield* store.addDelivery(delivery)
         // A replay or a new URL came in between: the answer was about what is no longer wanted.
-        const moved = row.position !== webhook.position || row.url !== webhook.url
+        const replayed = row.failures_count !== webhook.failures_count && after.kind !== "delivered"
+        const moved = replayed || row.position !== webhook.position || row.url !== webhook.url
         return moved ? yield* released(row, true) : yield* recorded(row, after, position)
       })
     )
