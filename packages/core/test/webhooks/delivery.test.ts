@@ -236,7 +236,7 @@ describe("A webhook", () => {
     }).pipe(Effect.provide(Hooks))
   )
 
-  it.effect("whose secret was sealed with a lost key is delivered to again after a rotation", () =>
+  it.effect("delivers again after a rotation, if its secret was sealed with a lost key", () =>
     Effect.gen(function* () {
       const webhooks = yield* Webhooks
       const store = yield* WebhookStore
