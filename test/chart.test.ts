@@ -206,6 +206,21 @@ describe("the chart", { tags: ["helm"] }, () => {
     for (const { name, spec } of podsOf(rendered())) assert.isFalse(spec.enableServiceLinks, name)
   })
 
+  it("a setting that is a number, a flag or a list is written as its program reads it", () => {
+    const settings = {
+      NARTHEX_QUOTA_PROJECTS: 1_000_000,
+      NARTHEX_OPEN_SIGNUP: true,
+      NARTHEX_SIZES: [{ name: "small" }]
+    }
+    const [{ spec } = assert.fail("no pod")] = podsOf(rendered("--set-json", `settings=${JSON.stringify(settings)}`))
+    const env = Object.fromEntries(spec.containers.flatMap((it) => it.env.map(({ name, value }) => [name, value])))
+    assert.deepInclude(env, {
+      NARTHEX_QUOTA_PROJECTS: "1000000",
+      NARTHEX_OPEN_SIGNUP: "true",
+      NARTHEX_SIZES: '[{"name":"small"}]'
+    })
+  })
+
   it("the runner has the rights of the files for those who do without the chart", () => {
     const files = ["rights.yaml", "per-organization.yaml"].map((name) =>
       readFileSync(join(chart, "../kubernetes", name), "utf8")

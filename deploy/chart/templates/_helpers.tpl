@@ -31,7 +31,7 @@ http://{{ include "narthex.name" (dict "root" . "part" "api") }}:4400
 {{- end -}}
 {{- end -}}
 
-{{/* Variables of every program. Numbers and flags are written as text. */}}
+{{/* Variables of every program. Pitfall: `toString`, which writes 1000000 as 1e+06. */}}
 {{- define "narthex.addresses" -}}
 - name: NARTHEX_API_URL
   value: https://api.{{ include "narthex.domain" . }}
@@ -43,7 +43,7 @@ http://{{ include "narthex.name" (dict "root" . "part" "api") }}:4400
   value: {{ .Values.region }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
-  value: {{ $value | toString | quote }}
+  value: {{ ternary $value (toJson $value) (kindIs "string" $value) | quote }}
 {{- end }}
 {{- end -}}
 

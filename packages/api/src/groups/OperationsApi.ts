@@ -71,7 +71,7 @@ export class OperationsApi extends HttpApiGroup.make("operations")
       endpointRules(changes("write", "change_projects", "operation", { reach: "branch" }), {
         summary: "Cancel an operation",
         act: "operation.cancelled",
-        text: "Deletions and `apply_config` cannot be cancelled, nor can an operation that has ended.",
+        text: "Deletions and `apply_config` cannot be cancelled, nor can an operation that has ended, or that ends a compute with a former size.",
         answer: "The operation, `cancelled` or `cancelling`.",
         limitedBy: "creation",
         ends: true

@@ -4,12 +4,13 @@
  * An operation that has not started is cancelled at once. A running operation becomes `cancelling`, and the runner that
  * performs it ends it, or else the next runner that claims it.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { Conflict, type NotFound, orNotFound } from "../Refusals.ts"
 import { isFinal, StoredOperation } from "../records/operations/Operation.ts"
 import { OperationStore } from "../records/operations/OperationStore.ts"
 import type { BranchStore } from "../records/projects/BranchStore.ts"
-import type { EndpointStore } from "../records/projects/EndpointStore.ts"
+import { EndpointStore } from "../records/projects/EndpointStore.ts"
+import { movesEndpoint } from "../rules/operations/desiredState.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Operations } from "../services/operations/Operations.ts"
 import { Transaction } from "../Transaction.ts"
@@ -20,7 +21,7 @@ export class OperationCancels extends Context.Service<
   {
     /**
      * Cancels the operation, and returns it as it is then: `cancelled` or `cancelling`. Repeating it changes nothing.
-     * `Conflict`: the operation is over, or carries a promise and is not cancelled.
+     * `Conflict`: the operation is over, carries a promise, or ends a compute with a former size.
      */
     readonly cancel: (
       operation: Pick<StoredOperation, "id">
@@ -35,9 +36,19 @@ export class OperationCancels extends Context.Service<
     OperationCancels,
     Effect.gen(function* () {
       const context = yield* Effect.context<BranchStore | EndpointStore | OperationStore>()
+      const endpoints = yield* EndpointStore
       const store = yield* OperationStore
       const operations = yield* Operations
       const { run } = yield* Transaction
+
+      /** The quota counts the new size already. Without the operation the compute would keep the memory of the former one. */
+      const endsFormerSize = Effect.fnUntraced(function* ({ action, branch_id, endpoint_id }: StoredOperation) {
+        if (!movesEndpoint.includes(action) || branch_id === null) return false
+        const all = yield* endpoints.ofBranch(branch_id)
+        const ended = endpoint_id === null ? all : all.filter(({ id }) => id === endpoint_id)
+        const locked = yield* Effect.forEach(ended, ({ id }) => endpoints.lock(id))
+        return locked.some(Option.exists(({ current_state, resized }) => resized && current_state === "active"))
+      })
 
       const cancel: OperationCancels["Service"]["cancel"] = Effect.fn("OperationCancels.cancel")(function* ({ id }) {
         const step = Effect.gen(function* () {
@@ -48,6 +59,10 @@ export class OperationCancels extends Context.Service<
           if (actions[action].isPromise)
             return yield* new Conflict({
               reason: "Deletions and changes of roles cannot be cancelled. They are tried until they have succeeded."
+            })
+          if (yield* endsFormerSize(operation))
+            return yield* new Conflict({
+              reason: "The compute runs with a former size, and this operation ends that. It cannot be cancelled."
             })
           if (status === "running") {
             // Due at once: no worker performs an operation that waits for its retry.

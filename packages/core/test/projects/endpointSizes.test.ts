@@ -9,11 +9,14 @@ import { chooseSize, isSameSize, type OfferedSize, SizeCatalog } from "../../src
 import { EndpointStore } from "../../src/records/projects/EndpointStore.ts"
 import { defaultQuotas, QuotaPolicy } from "../../src/records/quotas/Quota.ts"
 import type { AnyCaller } from "../../src/rules/authorization/Principal.ts"
+import { OperationCancels } from "../../src/runner/OperationCancels.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import { initiatorOf, Operations } from "../../src/services/operations/Operations.ts"
 import { Branches } from "../../src/services/projects/Branches.ts"
 import { Endpoints } from "../../src/services/projects/Endpoints.ts"
 import { Projects } from "../../src/services/projects/Projects.ts"
 import { Quotas } from "../../src/services/quotas/Quotas.ts"
+import { Transaction } from "../../src/Transaction.ts"
 import { largeSize, smallSize, testSizes } from "../../testing/sizes.ts"
 import { Core, logged, Machines, onEndpoint, settle, signedIn, tagOf } from "../memory/core.ts"
 
@@ -256,6 +259,30 @@ describe("The memory of running computes", () => {
       yield* resize("small")
       assert.strictEqual((yield* bring("active")).operations.length, 1)
     }).pipe(within(3 * gibibyte), withSizes, Effect.provide(Core))
+  )
+
+  it.effect(
+    "the operation that ends a compute with a former size cannot be cancelled, so its memory stays counted",
+    () =>
+      Effect.gen(function* () {
+        const { cancel } = yield* OperationCancels
+        const { ada, bring, branch, project, resize, started } = yield* made
+        yield* resize("large")
+        yield* bring("active")
+        yield* settle
+        const [restart = assert.fail("no restart")] = (yield* resize("small")).operations
+        assert.strictEqual(yield* tagOf(cancel(restart)), "Conflict")
+        const [suspend = assert.fail("no suspend")] = (yield* bring("idle")).operations
+        assert.strictEqual(yield* tagOf(cancel(suspend)), "Conflict")
+        assert.lengthOf((yield* bring("active")).operations, 1)
+        yield* settle
+        assert.deepStrictEqual(yield* started, ["large", "small"])
+        const { schedule } = yield* Operations
+        const reset = { project, branch_id: branch.id, endpoint_id: null, action: "reset_branch" } as const
+        const resetting = yield* (yield* Transaction).run(schedule({ ...reset, initiator: initiatorOf(ada) }))
+        assert.deepStrictEqual((yield* resize("large")).operations, [])
+        assert.strictEqual(yield* tagOf(cancel(resetting)), "Conflict")
+      }).pipe(withSizes, Effect.provide(Core))
   )
 
   it.effect("a suspended endpoint may get any size: its start takes the memory", () =>

@@ -7,7 +7,9 @@ import { DateTime, Duration, Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { Webhook as Verifier } from "standardwebhooks"
 import { retryPauses } from "../../src/records/webhooks/afterAttempt.ts"
+import { StoredWebhook } from "../../src/records/webhooks/Webhook.ts"
 import { WebhookUnreached } from "../../src/records/webhooks/WebhookSender.ts"
+import { WebhookStore } from "../../src/records/webhooks/WebhookStore.ts"
 import { Projects } from "../../src/services/projects/Projects.ts"
 import { Webhooks } from "../../src/services/webhooks/Webhooks.ts"
 import { signedIn, tagOf, until } from "../memory/core.ts"
@@ -231,6 +233,26 @@ describe("A webhook", () => {
       yield* delivered
       yield* verified(third)
       assert.strictEqual((yield* Effect.exit(Effect.suspend(() => verified(second))))._tag, "Failure")
+    }).pipe(Effect.provide(Hooks))
+  )
+
+  it.effect("delivers again after a rotation, if its secret was sealed with a lost key", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const store = yield* WebhookStore
+      const ada = yield* signedIn("ada")
+      const { webhook } = yield* hook(ada)
+      const ofLostKey = "1.AAAAAAAAAAAAAAAA.AAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+      yield* store.update(new StoredWebhook({ ...(yield* stored(webhook)), secret: ofLostKey }))
+      yield* emitted(ada.org_id, 1)
+      yield* delivered
+      assert.deepStrictEqual(yield* numbers, [])
+      const { items } = yield* webhooks.deliveries(ada, webhook.id, firstPage)
+      assert.match(items[0]?.error ?? "", /Rotate it/)
+      const { secret } = yield* webhooks.rotate(ada, webhook.id, 86_400)
+      yield* webhooks.replay(ada, webhook.id, null)
+      yield* delivered
+      assert.lengthOf(yield* verified(secret), 1)
     }).pipe(Effect.provide(Hooks))
   )
 

@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { EventLog } from "../../src/records/events/EventLog.ts"
 import { Webhooks } from "../../src/services/webhooks/Webhooks.ts"
 import { signedIn, tagOf } from "../memory/core.ts"
-import { answered, delivered, emitted, Hooks, hook, numbers, Receiver } from "./hooks.ts"
+import { answered, delivered, dueNow, emitted, Hooks, hook, numbers, Receiver, stored } from "./hooks.ts"
 
 describe("A webhook", () => {
   it.effect(
@@ -28,6 +28,26 @@ describe("A webhook", () => {
         for (const unknown of ["soon", "7ZZZZZZZZZZZZZZZZZZZZZZZZZ", theirs])
           assert.strictEqual(yield* tagOf(webhooks.replay(ada, webhook.id, unknown)), "InvalidMember")
       }).pipe(Effect.provide(Hooks))
+  )
+
+  it.effect("is active and due at once after a replay, also when an attempt that began before fails after it", () =>
+    Effect.gen(function* () {
+      const webhooks = yield* Webhooks
+      const receiver = yield* Receiver
+      const ada = yield* signedIn("ada")
+      const { webhook } = yield* hook(ada)
+      yield* emitted(ada.org_id, 1)
+      receiver.answer = () => answered(500)
+      yield* delivered
+      receiver.answer = () => {
+        receiver.answer = () => answered(200)
+        return Effect.andThen(Effect.orDie(webhooks.replay(ada, webhook.id, null)), answered(410))
+      }
+      yield* dueNow(webhook)
+      yield* delivered
+      assert.deepInclude(yield* stored(webhook), { status: "active", failures_count: 0 })
+      assert.deepStrictEqual(yield* numbers, [1, 1, 1])
+    }).pipe(Effect.provide(Hooks))
   )
 
   it.effect("delivers one gap in the place of events that the log has dropped, and goes on behind it", () =>

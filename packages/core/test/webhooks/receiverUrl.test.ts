@@ -53,6 +53,12 @@ describe("the URL of a receiver", () => {
       assert.match(whyNoReceiver(url, []) ?? "", /^Expected /, url)
   })
 
+  it("is refused with white space, control characters or text that storage does not take", () => {
+    for (const text of ["\u0000", "\n", "\t", " ", "\u001b[2J", "\u202e", "\ud800", "\u200b"])
+      assert.match(whyNoReceiver(`https://hooks.example.com/${text}a`, []) ?? "", /^Expected /, JSON.stringify(text))
+    assert.strictEqual(whyNoReceiver("https://hooks.bücher.example/größe", []), undefined)
+  })
+
   it("may name an address of a network that the operator has named", () => {
     assert.strictEqual(whyNoReceiver("https://10.0.0.1/", [Cidr.make("10.0.0.0/8")]), undefined)
   })

@@ -38,10 +38,14 @@ export const mayReach = (address: string, networks: ReadonlyArray<Cidr>): boolea
 /** The host of a URL without the brackets of IPv6. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1")
 
+/** White space, control characters, lone surrogates: `URL.parse` drops or escapes them, storage and terminals do not. */
+const unfit = /[\p{Z}\p{C}]/u
+
 /** Why the text is no URL of a receiver, as a sentence; `undefined`: it is. */
 export const whyNoReceiver = (text: string, networks: ReadonlyArray<Cidr>): string | undefined => {
   const url = text.length <= webhookLimits.url ? URL.parse(text) : null
   if (url === null) return `Expected a URL of at most ${webhookLimits.url} characters.`
+  if (unfit.test(text)) return "Expected a URL without white space and control characters."
   if (url.protocol !== "https:") return "Expected a URL that begins with https://."
   if (url.username !== "" || url.password !== "") return "Expected a URL without a user name and a password."
   if (url.hash !== "") return "Expected a URL without a fragment."

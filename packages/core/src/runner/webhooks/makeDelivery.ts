@@ -81,11 +81,15 @@ export const makeDelivery = Effect.gen(function* () {
     const { id, previous_secret, previous_secret_expires_at, secret } = webhook
     const now = yield* DateTime.now
     const formerCounts = previous_secret_expires_at !== null && DateTime.isLessThan(now, previous_secret_expires_at)
-    const sealed = previous_secret !== null && formerCounts ? [secret, previous_secret] : [secret]
-    return yield* Effect.mapError(
-      Effect.forEach(sealed, (text) => sealer.open(text, id)),
+    const opened = (sealed: string) => sealer.open(sealed, id)
+    const present = yield* Effect.mapError(
+      opened(secret),
       () => new WebhookUnreached({ reason: "The signing secret cannot be read. Rotate it." })
     )
+    // The former secret may be the unreadable one that the rotation has replaced.
+    const former =
+      previous_secret !== null && formerCounts ? yield* Effect.option(opened(previous_secret)) : Option.none()
+    return [present, ...Option.toArray(former)]
   })
 
   /** Posts the message. An adapter that dies counts as no answer. */
@@ -170,7 +174,8 @@ export const makeDelivery = Effect.gen(function* () {
       Effect.fnUntraced(function* (row) {
         yield* store.addDelivery(delivery)
         // A replay or a new URL came in between: the answer was about what is no longer wanted.
-        const moved = row.position !== webhook.position || row.url !== webhook.url
+        const replayed = row.failures_count !== webhook.failures_count && after.kind !== "delivered"
+        const moved = replayed || row.position !== webhook.position || row.url !== webhook.url
         return moved ? yield* released(row, true) : yield* recorded(row, after, position)
       })
     )
