@@ -101,6 +101,8 @@ describe("access to an API server", { tags: ["openssl", "pod-addresses"] }, () =
         assert.include(yield* refusal(written({ "insecure-skip-tls-verify": true })), "certificate-authority")
         assert.include(yield* refusal(written({ "certificate-authority-data": base64("x") }, exec)), "kubectl proxy")
         assert.include(yield* refusal(written({}, {}, "other")), "current-context")
+        const plain = written({ server: "http://192.0.2.1:8001" }, { token: "t" })
+        assert.include(yield* refusal(plain), "in plain text")
         const { message } = yield* Effect.flip(findAccess({}))
         assert.include(message, "KUBECONFIG")
       })

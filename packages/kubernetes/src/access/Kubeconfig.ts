@@ -81,6 +81,9 @@ export const accessOf = Effect.fn("Kubeconfig.accessOf")(function* (kubeconfig: 
       "The kubeconfig gets its credentials from a program (`exec`), which is not run. Use the token of a service account, or `kubectl proxy`."
     )
   }
+  if (!cluster.server.startsWith("https:") && Object.keys(user ?? {}).length > 0) {
+    return yield* unusable("The kubeconfig would send its credentials in plain text. Give the server an https URL.")
+  }
   const inline = (data: string | undefined, path: string | undefined) => {
     if (data !== undefined) return Effect.succeed(Buffer.from(data, "base64").toString("utf8"))
     return path === undefined ? Effect.succeed(undefined) : fileText(resolve(directory, path))
