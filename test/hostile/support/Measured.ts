@@ -1,6 +1,6 @@
 /** Measurements of the bystander: times and failures of its work, and how long its operations waited for a place. */
 import { classOf, type OperationClass } from "../../../packages/core/src/records/operations/OperationClass.ts"
-import { type Caller, listAt, must, textAt } from "./Caller.ts"
+import { type Caller, eventuallyMust, listAt, must, textAt } from "./Caller.ts"
 
 /** Steps that a client waits for, compared before and during the attack. */
 export const steps = ["list", "connect", "event", "wake", "create"] as const
@@ -88,7 +88,7 @@ const begunBy = async (caller: Caller): Promise<ReadonlyArray<readonly [of: Oper
 const all = async (caller: Caller, path: string, name: string) => {
   const items: Array<Record<string, unknown>> = []
   for (let cursor: string | undefined = ""; cursor !== undefined; ) {
-    const page: Record<string, unknown> = await must(caller, "GET", `${path}?limit=1000${cursor}`)
+    const page: Record<string, unknown> = await eventuallyMust(caller, "GET", `${path}?limit=1000${cursor}`)
     items.push(...listAt(page, name))
     const { pagination } = page
     const next: unknown =
